@@ -1,0 +1,251 @@
+"""Votes on criteria: what a ballot must hold, how votes are counted, what a round ends in.
+
+Pure. An evaluator approves, deletes or revises every proposal and may add criteria of their own; for each
+proposal the action with the most votes holds, and a tie is the owner's to break (CoEval paper, stage 1).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from coeval.domain import MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
+from coeval.errors import InputError
+
+ON_A_PROPOSAL = (Action.APPROVE, Action.REVISE, Action.DELETE)
+MAX_ADDED = 50
+
+
+def same_words(text: str) -> str:
+    """What two wordings must share to count as the same: letters and digits, case and spacing aside."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
+def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[Vote, ...]:
+    """The ballot in the order of the proposals, added criteria last, texts stripped.
+
+    Raises:
+        InputError: a proposal has no vote or two; a reason or a new wording is missing; an added criterion
+            repeats another; a text is longer than ``MAX_REMARK`` characters.
+    """
+    votes = [_stripped(vote) for vote in votes]
+    by_proposal = {vote.proposal: vote for vote in votes if vote.proposal is not None}
+    known = {proposal.id for proposal in proposals}
+    if len(by_proposal) < sum(vote.proposal is not None for vote in votes) or by_proposal.keys() - known:
+        raise InputError(
+            "This ballot does not fit the proposals of this round: reload the page and vote again."
+        )
+    missing = [p.text for p in proposals if p.id not in by_proposal]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise InputError(
+            f"“{_short(missing[0])}”{more} still needs a decision: approve, revise or delete it."
+        )
+    ordered = [_check_vote(proposal, by_proposal[proposal.id]) for proposal in proposals]
+    added = [vote for vote in votes if vote.proposal is None]
+    _check_added(proposals, added)
+    return (*ordered, *added)
+
+
+def _stripped(vote: Vote) -> Vote:
+    for text in (vote.reason, vote.new_text):
+        if len(text) > MAX_REMARK:
+            raise InputError(f"“{_short(text)}” has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
+    return Vote(vote.action, vote.proposal, vote.reason.strip(), vote.new_text.strip())
+
+
+def _check_vote(proposal: Proposal, vote: Vote) -> Vote:
+    if vote.action not in ON_A_PROPOSAL:
+        raise InputError(
+            f"“{_short(proposal.text)}” can be approved, revised or deleted, not “{vote.action}”."
+        )
+    if vote.action is Action.APPROVE:
+        return Vote(Action.APPROVE, proposal.id)
+    if not vote.reason:
+        raise InputError(f"Say why you {vote.action} “{_short(proposal.text)}”: a few words are enough.")
+    if vote.action is Action.DELETE:
+        return Vote(Action.DELETE, proposal.id, vote.reason)
+    if not vote.new_text or same_words(vote.new_text) == same_words(proposal.text):
+        raise InputError(f"Write the new wording of “{_short(proposal.text)}”, or approve it as it is.")
+    return vote
+
+
+def _check_added(proposals: Sequence[Proposal], added: Sequence[Vote]) -> None:
+    if len(added) > MAX_ADDED:
+        raise InputError(f"A ballot can add {MAX_ADDED} criteria; this one adds {len(added)}: remove some.")
+    seen = {same_words(proposal.text) for proposal in proposals}
+    for vote in added:
+        if vote.action is not Action.ADD or not vote.new_text:
+            raise InputError("A criterion you add needs its text: write it, or remove the empty line.")
+        if same_words(vote.new_text) in seen:
+            raise InputError(
+                f"“{_short(vote.new_text)}” is on the ballot already: remove the line you added."
+            )
+        seen.add(same_words(vote.new_text))
+
+
+def _short(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRates:
+    """How often each action was taken: ``n`` votes, and fractions that sum to 1 (all 0 where n is 0)."""
+
+    n: int
+    approve: float
+    revise: float
+    delete: float
+    add: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text that somebody wrote: a revised wording or an added criterion."""
+
+    text: str
+    person: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalTally:
+    """The votes on one proposal. ``outcome`` is None at a tie, whose actions are in ``tied``."""
+
+    proposal: Proposal
+    rates: ActionRates
+    outcome: Action | None
+    tied: tuple[Action, ...]
+    wordings: tuple[Wording, ...]
+    reasons: tuple[Wording, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A round's count: per proposal, the criteria people added, and rates overall and by group."""
+
+    proposals: tuple[ProposalTally, ...]
+    added: tuple[Wording, ...]
+    overall: ActionRates
+    by_group: Mapping[str, ActionRates]
+    n_ballots: int
+
+
+def rate(actions: Iterable[Action]) -> ActionRates:
+    """Action rates (CoEval paper, Table 5).
+
+    >>> rate([Action.APPROVE, Action.APPROVE, Action.DELETE, Action.ADD]).approve
+    0.5
+    """
+    counts = Counter(actions)
+    n = sum(counts.values())
+    return ActionRates(n, **{action.value: counts[action] / n if n else 0.0 for action in Action})
+
+
+def tally(proposals: Sequence[Proposal], ballots: Sequence[Ballot]) -> Tally:
+    """Count the ballots of a round; ballots hold one vote on every proposal (see ``check_ballot``)."""
+    votes = [(ballot, vote) for ballot in ballots for vote in ballot.votes]
+    groups = {ballot_group(ballot.role) for ballot in ballots}
+    return Tally(
+        proposals=tuple(_tally_proposal(proposal, votes) for proposal in proposals),
+        added=_merge_added(votes),
+        overall=rate(vote.action for _, vote in votes),
+        by_group={
+            group: rate(vote.action for ballot, vote in votes if ballot_group(ballot.role) == group)
+            for group in sorted(groups)
+        },
+        n_ballots=len(ballots),
+    )
+
+
+def ballot_group(role: Role) -> str:
+    """The group a person counts in: the research team, or the crowd."""
+    return "crowd" if role is Role.ANNOTATOR else "researchers"
+
+
+def _tally_proposal(proposal: Proposal, votes: Sequence[tuple[Ballot, Vote]]) -> ProposalTally:
+    mine = [(ballot, vote) for ballot, vote in votes if vote.proposal == proposal.id]
+    counts = Counter(vote.action for _, vote in mine)
+    most = max(counts.values(), default=0)
+    tied = tuple(action for action in ON_A_PROPOSAL if counts[action] == most) if most else ()
+    return ProposalTally(
+        proposal=proposal,
+        rates=rate(vote.action for _, vote in mine),
+        outcome=tied[0] if len(tied) == 1 else None,
+        tied=tied if len(tied) > 1 else (),
+        wordings=tuple(Wording(v.new_text, b.person, v.reason) for b, v in mine if v.action is Action.REVISE),
+        reasons=tuple(Wording(v.action, b.person, v.reason) for b, v in mine if v.reason),
+    )
+
+
+def _merge_added(votes: Sequence[tuple[Ballot, Vote]]) -> tuple[Wording, ...]:
+    added: dict[str, Wording] = {}
+    for ballot, vote in votes:
+        if vote.action is Action.ADD:
+            added.setdefault(same_words(vote.new_text), Wording(vote.new_text, ballot.person, vote.reason))
+    return tuple(added.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One criterion of the set to be: its wording, and the proposal it keeps word for word, if any."""
+
+    text: str
+    origin: Origin
+    proposal: Proposal | None = None
+
+
+def choose(
+    count: Tally,
+    decisions: Mapping[int, str],
+    added: Sequence[str],
+    *,
+    approved: Iterable[int] = (),
+    dropped: Iterable[int] = (),
+) -> tuple[Chosen, ...]:
+    """The criteria a round ends in.
+
+    The owner may settle any proposal, by its id: ``decisions`` gives a wording, ``approved`` keeps it as it
+    is, ``dropped`` leaves it out; ``added`` are the added criteria they take. Where nothing is settled the
+    majority holds, and a majority for ``revise`` needs one wording to agree on.
+
+    Raises:
+        InputError: a tie or a choice between wordings is undecided; nothing is left; two are the same.
+    """
+    as_is = {t.proposal.id: t.proposal.text for t in count.proposals}
+    settled = dict(decisions) | {proposal: as_is.get(proposal, "") for proposal in approved}
+    left = [t for t in count.proposals if t.proposal.id not in set(dropped)]
+    chosen = [_choose_one(one, settled.get(one.proposal.id)) for one in left]
+    kept = [one for one in chosen if one is not None]
+    kept += [Chosen(text.strip(), Origin.HUMAN) for text in added if text.strip()]
+    if not kept:
+        raise InputError("No criterion is left: keep or add at least one before establishing the set.")
+    repeated = [text for text, n in Counter(same_words(one.text) for one in kept).items() if n > 1]
+    if repeated:
+        raise InputError(f"“{_short(repeated[0])}” would be in the set twice: drop or reword one of the two.")
+    return tuple(kept)
+
+
+def _choose_one(count: ProposalTally, decision: str | None) -> Chosen | None:
+    proposal = count.proposal
+    if decision is not None and decision.strip():
+        text = decision.strip()
+        return (
+            Chosen(proposal.text, proposal.origin, proposal)
+            if text == proposal.text
+            else Chosen(text, Origin.HUMAN)
+        )
+    if count.rates.n and count.outcome is None:
+        tied = " or ".join(count.tied)
+        raise InputError(
+            f"“{_short(proposal.text)}” is a tie, {tied}: decide it before establishing the set."
+        )
+    if count.outcome is Action.DELETE:
+        return None
+    wordings = {same_words(wording.text): wording.text for wording in count.wordings}
+    if count.outcome is Action.REVISE and len(wordings) > 1:
+        raise InputError(f"“{_short(proposal.text)}” has {len(wordings)} new wordings: choose or write one.")
+    if count.outcome is Action.REVISE:
+        return Chosen(next(iter(wordings.values())), Origin.HUMAN)
+    return Chosen(proposal.text, proposal.origin, proposal)

@@ -1,0 +1,31 @@
+"""What can go wrong, each as one sentence a user can act on."""
+
+from __future__ import annotations
+
+
+class CoevalError(Exception):
+    """Base of every error CoEval raises on purpose; its text is shown to the user as it is."""
+
+
+class InputError(CoevalError):
+    """A file, a form or a command holds something that cannot be used; nothing was written."""
+
+
+class NotFoundError(CoevalError):
+    """The task, instance, criterion or person named does not exist."""
+
+
+class NotAllowedError(CoevalError):
+    """The person asking may not do this."""
+
+
+class StaleError(CoevalError):
+    """What was sent was made from an older state than the one saved; nothing was overwritten."""
+
+
+class ModelError(CoevalError):
+    """The model cannot be reached, is not configured, or refused the request."""
+
+
+class StorageError(CoevalError):
+    """The database file cannot be opened, is newer than this program, or is out of space."""

@@ -1,0 +1,135 @@
+"""Everything out: CSV files a spreadsheet, R or pandas reads, with a README of every column.
+
+Files stream from the database row by row. A text that a spreadsheet would take for a formula gets a leading
+apostrophe, so that opening the file runs nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any
+
+from coeval.domain import Person, Task
+from coeval.errors import StorageError
+from coeval.store import Database, exports
+from coeval.store.reports import Result, read
+from coeval.study.access import TEAM, Context, require_task, use_case
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+Table = Iterator[Iterable[Any]]
+
+SIMPLE = {
+    "instances.csv": exports.INSTANCES,
+    "criteria.csv": exports.CRITERIA,
+    "votes.csv": exports.VOTES,
+    "drafts.csv": exports.DRAFTS,
+    "scores.csv": exports.SCORES,
+    "rows.csv": exports.ROWS,
+}
+
+
+def safe(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; numbers stay numbers, None becomes empty.
+
+    >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain")
+    ("'=1+1", -1.5, '', 'plain')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA):
+        return "'" + value
+    return value
+
+
+@use_case(TEAM)
+def export_folder(context: Context, person: Person, slug: str, folder: Path) -> list[Path]:
+    """Write a task's CSV files and their README into a folder.
+
+    Files of these names are replaced, each whole: a reader never meets half of one.
+
+    Raises:
+        NotFoundError: there is no such task.
+        StorageError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with context.store.read() as db:
+            task = require_task(db, slug)
+            return [_write_file(folder / name, table) for name, table in _tables(db, task)] + [
+                _write_text(folder / "README.md", describe(task))
+            ]
+    except OSError as error:
+        raise StorageError(
+            f"{folder} cannot be written to ({error.strerror}): choose another --out."
+        ) from error
+
+
+@use_case(TEAM)
+def export_zip(context: Context, person: Person, slug: str, target: IO[bytes]) -> None:
+    """Write a task's CSV files and their README into one zip file."""
+    with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        task = require_task(db, slug)
+        for name, table in _tables(db, task):
+            with archive.open(name, "w") as raw, io.TextIOWrapper(raw, "utf-8", newline="") as text:
+                _write_rows(text, table)
+        archive.writestr("README.md", describe(task))
+
+
+@use_case(TEAM)
+def export_table(context: Context, person: Person, slug: str, name: str, target: IO[str]) -> None:
+    """Write one of a task's CSV files, by its name."""
+    with context.store.read() as db:
+        for found, table in _tables(db, require_task(db, slug)):
+            if found == name:
+                _write_rows(target, table)
+
+
+def _tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
+    for name, sql in SIMPLE.items():
+        yield name, _simple(read(db, sql, task=task.id))
+    yield "reliability.csv", _reliability(db, task)
+
+
+def _simple(result: Result) -> Table:
+    yield result.columns
+    yield from result
+
+
+def _reliability(db: Database, task: Task) -> Table:
+    """A row per unit (instance x criterion), a column per annotator: what agreement is computed from."""
+    people = list(read(db, exports.ANNOTATORS, task=task.id))
+    yield ["instance", "criterion", *(name for _, name in people)]
+    key: Callable[[tuple[Any, ...]], tuple[Any, Any]] = lambda row: (row[0], row[1])  # noqa: E731
+    for unit, rows in groupby(read(db, exports.UNITS, task=task.id), key):
+        scores = {row[2]: row[3] for row in rows}
+        yield [*unit, *(scores.get(annotator) for annotator, _ in people)]
+
+
+def _write_file(path: Path, table: Table) -> Path:
+    partial = path.with_name(path.name + ".part")
+    with partial.open("w", encoding="utf-8", newline="") as text:
+        _write_rows(text, table)
+    os.replace(partial, path)
+    return path
+
+
+def _write_text(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _write_rows(target: IO[str], table: Table) -> None:
+    csv.writer(target).writerows([safe(value) for value in row] for row in table)
+
+
+def describe(task: Task) -> str:
+    """The README of an export: every file and every column."""
+    template = (Path(__file__).parent / "export.md").read_text(encoding="utf-8")
+    return template.replace("{task}", f"{task.name} ({task.slug})")

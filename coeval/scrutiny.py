@@ -1,0 +1,157 @@
+"""The four actions on evaluation rows: what a submission must hold, and what it changed.
+
+Pure. The drafted text is always the database's; a browser sends ids, actions, reasons, new texts and the
+score. An action compares with the draft, never with the previous save, so the latest revision alone tells
+the net change (CoEval paper, stage 2).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from coeval.domain import MAX_REMARK, Action, Arm, Draft, EvaluationRow, RowKind, Scale, ScrutinyRow
+from coeval.errors import InputError
+
+MAX_ADDED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SentRow:
+    """What a browser says of one drafted line."""
+
+    id: int
+    action: Action | None
+    reason: str = ""
+    new_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRow:
+    """A line that a browser adds."""
+
+    kind: RowKind
+    new_text: str
+    reason: str = ""
+
+
+def check(
+    draft: Draft | None,
+    scale: Scale,
+    arm: Arm,
+    score: float | None,
+    sent: Sequence[SentRow],
+    added: Sequence[AddedRow],
+) -> tuple[ScrutinyRow, ...]:
+    """The rows of a submission, in the order of the draft, added lines last.
+
+    ``draft`` is what was on the screen: pass None in the blind arm, where every line is the person's own.
+
+    Raises:
+        InputError: a line has no decision, the score is missing or not on the scale, a revised or added line
+            is empty, a text is too long, or a line does not belong to the draft.
+    """
+    shown = draft if arm is Arm.ASSISTED else None
+    if score is None or not scale.admits(score):
+        given = "no score is chosen" if score is None else f"{score:g} is not on the scale"
+        raise InputError(f"The score is missing: {given}; choose one of {scale}.")
+    drafted = shown.rows if shown else ()
+    _check_lengths([*(t for row in sent for t in (row.reason, row.new_text)), *(a.new_text for a in added)])
+    by_id = {row.id: row for row in sent}
+    if by_id.keys() - {row.id for row in drafted}:
+        raise InputError("A line of this evaluation is not part of the draft shown: reload the page.")
+    _check_decided(drafted, by_id)
+    rows = [
+        _score_row(line, shown, score) if line.kind is RowKind.SCORE else _check_row(line, by_id[line.id])
+        for line in drafted
+    ]
+    if not any(row.kind is RowKind.SCORE for row in rows):
+        rows.append(ScrutinyRow(RowKind.SCORE, Action.ADD, text=f"{score:g}"))
+    return (*rows, *_check_added(added))
+
+
+def _check_lengths(texts: Iterable[str]) -> None:
+    for text in texts:
+        if len(text) > MAX_REMARK:
+            raise InputError(f"“{text[:40]}…” has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
+
+
+def _check_decided(drafted: Sequence[EvaluationRow], by_id: dict[int, SentRow]) -> None:
+    names = name_rows(drafted)
+    open_ = [
+        name
+        for name, line in zip(names, drafted, strict=True)
+        if line.kind is not RowKind.SCORE and (line.id not in by_id or by_id[line.id].action is None)
+    ]
+    if open_:
+        lines = "1 line still needs" if len(open_) == 1 else f"{len(open_)} lines still need"
+        raise InputError(f"{lines} a decision: {', '.join(open_)}.")
+
+
+def name_rows(rows: Sequence[EvaluationRow]) -> list[str]:
+    """How each line is called on the screen: Conclusion, Score, Evidence 1, Evidence 2, ...
+
+    >>> name_rows([EvaluationRow(RowKind.SCORE, "4"), EvaluationRow(RowKind.EVIDENCE, "a")])
+    ['Score', 'Evidence 1']
+    """
+    names, evidence = [], 0
+    for row in rows:
+        evidence += row.kind is RowKind.EVIDENCE
+        names.append(f"Evidence {evidence}" if row.kind is RowKind.EVIDENCE else row.kind.capitalize())
+    return names
+
+
+def _score_row(line: EvaluationRow, draft: Draft | None, score: float) -> ScrutinyRow:
+    if draft is not None and draft.score == score:
+        return ScrutinyRow(RowKind.SCORE, Action.APPROVE, line.id)
+    return ScrutinyRow(RowKind.SCORE, Action.REVISE, line.id, text=f"{score:g}")
+
+
+def _check_row(line: EvaluationRow, sent: SentRow) -> ScrutinyRow:
+    new_text, reason = sent.new_text.strip(), sent.reason.strip()
+    if sent.action is Action.APPROVE or (sent.action is Action.REVISE and new_text == line.text.strip()):
+        return ScrutinyRow(line.kind, Action.APPROVE, line.id)
+    if sent.action is Action.DELETE:
+        return ScrutinyRow(line.kind, Action.DELETE, line.id, reason)
+    if sent.action is not Action.REVISE:
+        raise InputError(f"A drafted line can be approved, revised or deleted, not “{sent.action}”.")
+    if not new_text:
+        raise InputError(f"Write the new text of “{line.text[:50]}”, or approve or delete it.")
+    return ScrutinyRow(line.kind, Action.REVISE, line.id, reason, new_text)
+
+
+def _check_added(added: Sequence[AddedRow]) -> list[ScrutinyRow]:
+    if len(added) > MAX_ADDED:
+        raise InputError(f"{MAX_ADDED} lines can be added to an evaluation; this one adds {len(added)}.")
+    for row in added:
+        if row.kind is RowKind.SCORE:
+            raise InputError("A score cannot be added as a line: choose it with the score buttons.")
+        if not row.new_text.strip():
+            raise InputError("A line you added is empty: write it, or remove it.")
+    return [
+        ScrutinyRow(row.kind, Action.ADD, None, row.reason.strip(), row.new_text.strip()) for row in added
+    ]
+
+
+def draw_arm(seed: str, annotator: int, instance: int, blind_share: float) -> Arm:
+    """The arm of one annotator x instance: a salted hash, so that it can be neither guessed nor moved.
+
+    >>> draw_arm("s", 1, 1, 0.0).value, draw_arm("s", 1, 1, 1.0).value
+    ('assisted', 'blind')
+    """
+    digest = hashlib.sha256(f"{seed}:arm:{annotator}:{instance}".encode()).digest()
+    return Arm.BLIND if int.from_bytes(digest[:8], "big") < blind_share * 2**64 else Arm.ASSISTED
+
+
+def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:
+    """The order in which an annotator meets the instances: shuffled, the same at every call.
+
+    >>> sorted(draw_order("s", 1, [3, 1, 2]))
+    [1, 2, 3]
+    """
+
+    def key(instance: int) -> bytes:
+        return hashlib.sha256(f"{seed}:order:{annotator}:{instance}".encode()).digest()
+
+    return sorted(instances, key=key)

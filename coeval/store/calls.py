@@ -1,0 +1,69 @@
+"""The ledger of calls to models: append-only, one paid answer per question and sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Call
+from coeval.store.common import now, one, rows, scalar
+
+COLUMNS = (
+    "request_hash", "sample", "model", "endpoint", "request", "response", "prompt_tokens",
+    "completion_tokens", "cost", "latency_ms", "error", "created_at",
+)  # fmt: skip
+
+
+def _call(row: dict[str, Any]) -> Call:
+    return Call(**row)
+
+
+def get_answer(db: Database, request_hash: str, sample: int) -> Call | None:
+    """The answer already paid for, if there is one."""
+    sql = "SELECT * FROM call WHERE request_hash = ? AND sample = ? AND error = ''"
+    row = one(db, sql, [request_hash, sample])
+    return _call(row) if row else None
+
+
+def record_calls(db: Database, calls: Iterable[Call]) -> None:
+    """Append calls, answered and failed; an answer that is there already is kept as it is."""
+    names = ", ".join(COLUMNS)
+    marks = ", ".join("?" * len(COLUMNS))
+    db.conn.executemany(
+        f"INSERT INTO call ({names}) VALUES ({marks})"
+        " ON CONFLICT (request_hash, sample) WHERE error = '' DO NOTHING",
+        [tuple(getattr(call, name) or (now() if name == "created_at" else getattr(call, name))
+               for name in COLUMNS) for call in calls],
+    )  # fmt: skip
+
+
+def count_calls(db: Database) -> dict[str, float]:
+    """Totals of the ledger: answered, failed, tokens and cost."""
+    row = one(
+        db,
+        "SELECT coalesce(sum(error = ''), 0) AS answered, coalesce(sum(error <> ''), 0) AS failed,"
+        " coalesce(sum(prompt_tokens), 0) AS prompt_tokens,"
+        " coalesce(sum(completion_tokens), 0) AS completion_tokens,"
+        " coalesce(sum(cost), 0) AS cost FROM call",
+    )
+    assert row is not None
+    return row
+
+
+def list_failures(db: Database, *, limit: int = 100) -> list[Call]:
+    """Questions whose every attempt failed so far, newest first."""
+    sql = (
+        "SELECT f.* FROM call f WHERE f.error <> '' AND NOT EXISTS (SELECT 1 FROM call ok WHERE"
+        " ok.request_hash = f.request_hash AND ok.sample = f.sample AND ok.error = '')"
+        " ORDER BY f.id DESC LIMIT ?"
+    )
+    return [_call(row) for row in rows(db, sql, [limit])]
+
+
+def mean_latency_ms(db: Database, model: str) -> float | None:
+    """Mean latency of a model's answers so far, in milliseconds; None before the first."""
+    sql = "SELECT avg(latency_ms) FROM (SELECT latency_ms FROM call WHERE model = ? AND error = '' LIMIT 500)"
+    found = scalar(db, sql, [model])
+    return None if found is None else float(found)

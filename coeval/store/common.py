@@ -1,0 +1,56 @@
+"""What the modules of the store share: the clock and the reading of JSON columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlite_utils import Database
+
+
+def now() -> str:
+    """The time, UTC, as every table keeps it: ``2026-01-31T09:30:00.000Z``."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def rows(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a query as dicts, one at a time."""
+    cursor = db.conn.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def one(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> dict[str, Any] | None:
+    return next(rows(db, sql, values), None)
+
+
+def scalar(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Any:
+    row = db.conn.execute(sql, values).fetchone()
+    return None if row is None else row[0]
+
+
+def insert(db: Database, table: str, **values: Any) -> int:
+    """Insert one row and give its id."""
+    names = ", ".join(values)
+    marks = ", ".join(f":{name}" for name in values)
+    cursor = db.conn.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", values)
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def chunks(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:
+    """Lists of at most ``size``: SQLite takes a limited number of parameters in one statement."""
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

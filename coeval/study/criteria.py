@@ -1,0 +1,183 @@
+"""Stage 1: proposals, ballots, the tally, and the criteria set they end in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coeval import ballots
+from coeval.ballots import Tally
+from coeval.domain import Ballot, CriteriaSet, Criterion, Person, Proposal, Task, Vote
+from coeval.errors import InputError, NotFoundError, StaleError
+from coeval.store import Database, assignments, criteria
+from coeval.study.access import EVERYONE, OWNERS, Context, require_task, use_case
+
+
+@dataclass(frozen=True, slots=True)
+class RoundState:
+    """A person's view of the vote: the newest round and their own ballot in it.
+
+    ``open`` is False once the round's version is established; ``ballot`` is None before the first save.
+    """
+
+    id: int
+    version: int
+    round: int
+    open: bool
+    proposals: tuple[Proposal, ...]
+    ballot: Ballot | None
+
+
+@use_case(EVERYONE)
+def get_round(context: Context, person: Person, slug: str) -> RoundState | None:
+    """See the proposals of the newest round, and one's own ballot."""
+    with context.store.read() as db:
+        return _round_state(db, require_task(db, slug), person)
+
+
+def _round_state(db: Database, task: Task, person: Person) -> RoundState | None:
+    head = criteria.get_round(db, task.id)
+    if head is None:
+        return None
+    mine = criteria.list_ballots(db, head["id"], person=person.id)
+    return RoundState(
+        id=head["id"],
+        version=head["version"],
+        round=head["round"],
+        open=bool(head["open"]),
+        proposals=tuple(criteria.list_proposals(db, head["id"])),
+        ballot=mine[0] if mine else None,
+    )
+
+
+@use_case(EVERYONE)
+def cast_ballot(context: Context, person: Person, slug: str, revision: int, votes: Sequence[Vote]) -> Ballot:
+    """Save one's ballot.
+
+    ``revision`` is that of the ballot the votes were made from, 0 for the first.
+
+    Raises:
+        StaleError: no vote is open any more, or another tab saved this ballot meanwhile.
+        InputError: a vote is missing, incomplete or of another round (see ``ballots.check_ballot``).
+    """
+    with context.store.write() as db:
+        state = _round_state(db, require_task(db, slug), person)
+        if state is None or not state.open:
+            raise StaleError(
+                "This round of voting has ended: reload the page to see where the criteria stand."
+            )
+        saved = state.ballot.revision if state.ballot else 0
+        if saved != revision:
+            raise StaleError(
+                "Your ballot was saved from another tab meanwhile: reload the page to see that one, and change it "
+                "there."
+            )
+        checked = ballots.check_ballot(state.proposals, votes)
+        saved_at = criteria.record_ballot(db, state.id, person.id, checked, saved + 1)
+    return Ballot(person.name, checked, person.role, saved + 1, saved_at)
+
+
+@use_case(OWNERS)
+def open_round(context: Context, person: Person, slug: str, proposals: Sequence[Proposal]) -> RoundState:
+    """Put criteria to the vote, in the next round or for the next version.
+
+    Raises:
+        InputError: there is nothing to vote on, or two proposals say the same.
+    """
+    texts = [proposal.text.strip() for proposal in proposals if proposal.text.strip()]
+    if not texts:
+        raise InputError("There is no criterion to vote on: draft some or write one a line.")
+    if len({ballots.same_words(text) for text in texts}) < len(texts):
+        raise InputError("Two of these criteria say the same: remove one before opening the vote.")
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        kept = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
+        version = current.version + 1 if current else 1
+        marked = [
+            replace(p, text=p.text.strip(), kept_criterion=kept.get(p.text.strip()))
+            for p in proposals
+            if p.text.strip()
+        ]
+        criteria.add_round(db, task.id, version, marked)
+        state = _round_state(db, task, person)
+    assert state is not None
+    return state
+
+
+@use_case(OWNERS)
+def reopen_criteria(context: Context, person: Person, slug: str) -> RoundState:
+    """Open a vote on the next version, starting from the established criteria."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+    if current is None:
+        raise NotFoundError(
+            f"“{slug}” has no established criteria yet: its first version is still being voted on."
+        )
+    proposals = [Proposal(criterion.text, criterion.origin) for criterion in current.criteria]
+    return open_round(context, person, slug, proposals)
+
+
+@use_case(OWNERS)
+def get_tally(context: Context, person: Person, slug: str) -> Tally | None:
+    """See the count of the newest round."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        head = criteria.get_round(db, task.id)
+        if head is None:
+            return None
+        return ballots.tally(criteria.list_proposals(db, head["id"]), criteria.list_ballots(db, head["id"]))
+
+
+@use_case(OWNERS)
+def establish(
+    context: Context,
+    person: Person,
+    slug: str,
+    *,
+    decisions: Mapping[int, str] | None = None,
+    approved: Sequence[int] = (),
+    dropped: Sequence[int] = (),
+    added: Sequence[str] = (),
+) -> CriteriaSet:
+    """Freeze the criteria a round ends in as the next version of the set.
+
+    A wording kept from the version before is the same criterion, so what was saved by it stays good and
+    only instances with new criteria are opened again.
+
+    Raises:
+        NotFoundError: no round is open.
+        InputError: a tie or a wording is undecided (see ``ballots.choose``).
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        head = criteria.get_round(db, task.id)
+        if head is None or not head["open"]:
+            raise NotFoundError(
+                f"No vote is open for “{slug}”: draft criteria, or open the next version first."
+            )
+        proposals = criteria.list_proposals(db, head["id"])
+        count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
+        if not count.n_ballots:
+            raise InputError(
+                "Nobody has voted yet: save at least one ballot before establishing the criteria."
+            )
+        chosen = ballots.choose(count, decisions or {}, added, approved=approved, dropped=dropped)
+        previous = criteria.get_criteria_set(db, task.id)
+        kept = {c.text: c for c in previous.criteria} if previous else {}
+        members = [
+            kept.get(one.text) or Criterion(one.text, origin=one.origin, scale=task.scale) for one in chosen
+        ]
+        established = criteria.add_criteria_set(db, task.id, members, person.name)
+        assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
+    return established
+
+
+@use_case(EVERYONE)
+def get_criteria_set(
+    context: Context, person: Person, slug: str, version: int | None = None
+) -> CriteriaSet | None:
+    """See an established criteria set, the newest unless a version is named."""
+    with context.store.read() as db:
+        return criteria.get_criteria_set(db, require_task(db, slug).id, version)

@@ -1,0 +1,145 @@
+"""Tasks: stating, changing and listing them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from coeval.domain import MAX_TEXT, Person, Run, Task
+from coeval.errors import InputError, NotFoundError
+from coeval.store import assignments, criteria, drafts, tasks
+from coeval.study.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
+
+SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """Where a task stands: what is imported, established and drafted."""
+
+    task: Task
+    n_instances: int
+    version: int
+    """Newest established version of the criteria set; 0 before the first."""
+    n_criteria: int
+    runs: tuple[tuple[Run, int, int], ...]
+    """Each run with how many drafts are ok and how many unscored."""
+
+
+def check_slug(slug: str) -> str:
+    """A task's short name for commands and addresses.
+
+    Raises:
+        InputError: it holds anything but a-z, 0-9 and inner hyphens, or more than 64 characters.
+    """
+    if not SLUG.fullmatch(slug):
+        raise InputError(
+            f"“{slug[:80]}” cannot be a task's short name: use 1 to 64 of a-z, 0-9 and hyphens, such as eli5."
+        )
+    return slug
+
+
+def make_slug(name: str) -> str:
+    """A short name from a title.
+
+    >>> make_slug("Explain like I'm five!")
+    'explain-like-i-m-five'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64].strip("-") or "task"
+
+
+def check_task(task: Task) -> Task:
+    """The task with its texts stripped.
+
+    Raises:
+        InputError: a name is missing, a text too long, or the scale has under 2 or over 11 steps.
+    """
+    if not task.name.strip():
+        raise InputError("The task has no name: give it a few words.")
+    for name in ("name", "description", "input_field", "output_field", "guidelines"):
+        text = getattr(task, name)
+        if len(text) > MAX_TEXT:
+            raise InputError(f"The task's {name} has {len(text):,} characters; shorten it to {MAX_TEXT:,}.")
+    if not 1 <= task.scale.high - task.scale.low <= 10:
+        raise InputError(f"The scale {task.scale} has to have 2 to 11 steps, such as 1-5.")
+    return replace(
+        task,
+        slug=check_slug(task.slug),
+        name=task.name.strip(),
+        description=task.description.strip(),
+        input_field=task.input_field.strip() or "Input",
+        output_field=task.output_field.strip() or "Output",
+    )
+
+
+@use_case(EVERYONE)
+def list_tasks(context: Context, person: Person) -> list[Task]:
+    """See which tasks there are."""
+    with context.store.read() as db:
+        return tasks.list_tasks(db)
+
+
+@use_case(EVERYONE)
+def get_task(context: Context, person: Person, slug: str) -> Task:
+    """See a task's card."""
+    with context.store.read() as db:
+        return require_task(db, slug)
+
+
+@use_case(TEAM)
+def get_task_state(context: Context, person: Person, slug: str) -> TaskState:
+    """See where a task stands."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        counts = [(run, drafts.count_drafts(db, run.id)) for run in drafts.list_runs(db, task.id)]
+        return TaskState(
+            task=task,
+            n_instances=tasks.count_instances(db, task.id),
+            version=current.version if current else 0,
+            n_criteria=len(current.criteria) if current else 0,
+            runs=tuple((run, n["ok"], n["unscored"]) for run, n in counts),
+        )
+
+
+@use_case(OWNERS)
+def add_task(context: Context, person: Person, task: Task) -> Task:
+    """State a new task.
+
+    Raises:
+        InputError: a text or the scale cannot be used, or the short name is taken.
+    """
+    task = check_task(task)
+    with context.store.write() as db:
+        if tasks.get_task(db, task.slug):
+            raise InputError(f"There is a task “{task.slug}” already: choose another short name.")
+        return tasks.add_task(db, task)
+
+
+@use_case(OWNERS)
+def update_task(context: Context, person: Person, task: Task) -> Task:
+    """Change a task's texts and scale; established criteria keep the scale they have."""
+    task = check_task(task)
+    with context.store.write() as db:
+        stored = require_task(db, task.slug)
+        tasks.update_task(db, replace(task, id=stored.id))
+        return replace(task, id=stored.id, origin=stored.origin)
+
+
+@use_case(OWNERS)
+def show_run(context: Context, person: Person, slug: str, label: str) -> None:
+    """Choose the run whose drafts annotators see."""
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        run = drafts.get_run(db, task.id, label)
+        if run is None:
+            known = ", ".join(run.label for run in drafts.list_runs(db, task.id)) or "none yet"
+            raise NotFoundError(f"The task has no run “{label}”; its runs are: {known}.")
+        drafts.show_run(db, task.id, run.id)
+
+
+@use_case(OWNERS)
+def list_progress(context: Context, person: Person, slug: str) -> list[dict[str, object]]:
+    """See how far everybody is with a task."""
+    with context.store.read() as db:
+        return assignments.list_progress(db, require_task(db, slug).id)

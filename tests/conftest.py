@@ -1,0 +1,82 @@
+"""Fixtures every test may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coeval.domain import (
+    Criterion,
+    EvaluationRow,
+    ImportedDraft,
+    ImportedRun,
+    Instance,
+    Origin,
+    Person,
+    Quote,
+    RowKind,
+    Run,
+    Study,
+    Task,
+)
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.study.access import Context
+from coeval.study.people import sign_in
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data; tests that need it are skipped, saying so, where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("the shared real data (../shared/data) is not here")
+    return SHARED
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    """A fresh, migrated file, and settings without a model."""
+    path = tmp_path / "coeval.db"
+    return Context(Store(path), load_settings({}, db=path))
+
+
+@pytest.fixture
+def owner(context: Context) -> Person:
+    return sign_in(context, "Olu")[0]
+
+
+@pytest.fixture
+def study() -> Study:
+    """Two documents by two systems, two criteria, a run that drafted all, and nobody's work yet."""
+    return make_study()
+
+
+def make_study(n_documents: int = 2) -> Study:
+    instances = tuple(
+        Instance(
+            f"{document}{system}",
+            f"Question {document}?",
+            f"The answer {document} of {system}.",
+            f"d{document}",
+            system,
+        )
+        for document in range(1, n_documents + 1)
+        for system in "ab"
+    )
+    criteria = (Criterion("Use simple words."), Criterion("Be true.", origin=Origin.HUMAN))
+    drafts = tuple(make_draft(one, criterion.text) for one in instances for criterion in criteria)
+    run = ImportedRun(Run("imported", "test-model", "first", shown=True), drafts)
+    return Study(Task("demo", "A task"), instances, criteria, (run,))
+
+
+def make_draft(instance: Instance, criterion: str) -> ImportedDraft:
+    rows = (
+        EvaluationRow(RowKind.CONCLUSION, "It does."),
+        EvaluationRow(RowKind.SCORE, "4"),
+        EvaluationRow(RowKind.EVIDENCE, "“The answer” is plain.", (Quote("The answer", 0, 10),)),
+        EvaluationRow(RowKind.EVIDENCE, "“no such words”", (Quote("no such words"),)),
+    )
+    return ImportedDraft(instance.external_id, criterion, 4.0, rows)

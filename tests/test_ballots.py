@@ -1,0 +1,112 @@
+"""Votes on criteria: counted by hand, then compared."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coeval.ballots import check_ballot, choose, rate, tally
+from coeval.domain import MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
+from coeval.errors import InputError
+
+SIMPLE = Proposal("Use simple words.", id=1)
+SHORT = Proposal("Be short.", id=2)
+BOTH = [SIMPLE, SHORT]
+APPROVE, REVISE, DELETE = Action.APPROVE, Action.REVISE, Action.DELETE
+
+
+def vote(proposal: int, action: Action, new_text: str = "", reason: str = "because") -> Vote:
+    return Vote(action, proposal, reason, new_text)
+
+
+def ballot(person: str, *votes: Vote, role: Role = Role.ANNOTATOR) -> Ballot:
+    return Ballot(person, votes, role)
+
+
+def test_check_orders_and_strips() -> None:
+    votes = [Vote(Action.ADD, None, "", " Be true. "), vote(2, DELETE, reason=" twice "), vote(1, APPROVE)]
+    assert check_ballot(BOTH, votes) == (
+        Vote(APPROVE, 1),
+        Vote(DELETE, 2, "twice"),
+        Vote(Action.ADD, None, "", "Be true."),
+    )
+
+
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ([vote(1, APPROVE)], "“Be short.” still needs a decision"),
+        ([vote(1, APPROVE), vote(2, DELETE, reason=" ")], "Say why you delete"),
+        ([vote(1, APPROVE), vote(2, REVISE, "be short")], "Write the new wording"),
+        ([vote(1, APPROVE), vote(1, APPROVE), vote(2, APPROVE)], "does not fit"),
+        ([vote(1, APPROVE), vote(2, APPROVE), vote(3, APPROVE)], "does not fit"),
+        ([vote(1, APPROVE), vote(2, Action.ADD, "x")], "not “add”"),
+        ([vote(1, APPROVE), vote(2, APPROVE), Vote(Action.ADD, None, "", "USE simple words")], "already"),
+        ([vote(1, APPROVE), vote(2, APPROVE), Vote(Action.ADD)], "needs its text"),
+        ([vote(1, APPROVE), vote(2, DELETE, reason="x" * (MAX_REMARK + 1))], "10,001 characters"),
+    ],
+)
+def test_check_refuses(votes: list[Vote], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        check_ballot(BOTH, votes)
+
+
+def test_tally_counts_by_hand() -> None:
+    ballots = [
+        ballot("Ana", vote(1, APPROVE), vote(2, REVISE, "Be brief."), role=Role.RESEARCHER),
+        ballot("Ben", vote(1, APPROVE), vote(2, DELETE), Vote(Action.ADD, None, "", "Be true.")),
+        ballot("Cho", vote(1, DELETE), vote(2, APPROVE), Vote(Action.ADD, None, "", "be true")),
+    ]
+    count = tally(BOTH, ballots)
+    first, second = count.proposals
+    assert (first.outcome, first.tied) == (APPROVE, ())
+    assert first.rates == rate([APPROVE, APPROVE, DELETE])
+    assert second.outcome is None and second.tied == (APPROVE, REVISE, DELETE)
+    assert [wording.text for wording in count.added] == ["Be true."]  # the same words count once
+    # eight votes: approve 3, revise 1, delete 2, add 2
+    assert (count.overall.n, count.overall.approve, count.overall.add) == (8, 3 / 8, 2 / 8)
+    # the one researcher voted twice: approve and revise
+    assert (count.by_group["researchers"].n, count.by_group["researchers"].revise) == (2, 0.5)
+
+
+def test_choose_takes_the_majority_and_asks_about_ties() -> None:
+    ballots = [
+        ballot("Ana", vote(1, APPROVE), vote(2, DELETE)),
+        ballot("Ben", vote(1, REVISE, "x"), vote(2, DELETE)),
+    ]
+    count = tally(BOTH, ballots)
+    with pytest.raises(InputError, match="is a tie, approve or revise"):
+        choose(count, {}, [])
+    (kept,) = choose(count, {}, [], approved=[1])
+    assert (kept.text, kept.origin, kept.proposal) == ("Use simple words.", Origin.LLM, SIMPLE)
+    kept, added = choose(count, {1: "Use easy words."}, ["Be true."])
+    assert (kept.text, kept.origin, added.text) == ("Use easy words.", Origin.HUMAN, "Be true.")
+    with pytest.raises(InputError, match="No criterion is left"):
+        choose(count, {}, [], dropped=[1])
+    with pytest.raises(InputError, match="twice"):
+        choose(count, {1: "Be true"}, ["be true."])
+
+
+def test_choose_needs_one_wording() -> None:
+    ballots = [ballot("Ana", vote(1, REVISE, "Use easy words."), vote(2, DELETE)),
+               ballot("Ben", vote(1, REVISE, "Use common words."), vote(2, DELETE))]  # fmt: skip
+    with pytest.raises(InputError, match="has 2 new wordings"):
+        choose(tally(BOTH, ballots), {}, [])
+
+
+@given(st.lists(st.sampled_from(list(Action))))
+def test_rates_sum_to_one(actions: list[Action]) -> None:
+    rates = rate(actions)
+    total = rates.approve + rates.revise + rates.delete + rates.add
+    assert rates.n == len(actions)
+    assert total == pytest.approx(1.0 if actions else 0.0)
+
+
+@given(st.permutations(range(5)))
+def test_order_of_ballots_changes_no_count(order: list[int]) -> None:
+    actions = [APPROVE, APPROVE, DELETE, REVISE, DELETE]
+    ballots = [ballot(f"p{i}", vote(1, action, "new"), vote(2, APPROVE)) for i, action in enumerate(actions)]
+    shuffled = tally(BOTH, [ballots[i] for i in order])
+    assert shuffled.overall == tally(BOTH, ballots).overall
+    assert shuffled.proposals[0].tied == (APPROVE, DELETE)

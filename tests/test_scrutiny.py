@@ -1,0 +1,105 @@
+"""The four actions: what a submission must hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coeval.domain import Action, Arm, Draft, EvaluationRow, RowKind, Scale, ScrutinyRow
+from coeval.errors import InputError
+from coeval.scrutiny import AddedRow, SentRow, check, draw_arm, draw_order
+
+CONCLUSION, SCORE, EVIDENCE = RowKind.CONCLUSION, RowKind.SCORE, RowKind.EVIDENCE
+DRAFT = Draft(
+    instance=1,
+    criterion=1,
+    score=4.0,
+    rows=(
+        EvaluationRow(CONCLUSION, "Clear.", id=10),
+        EvaluationRow(SCORE, "4", id=11),
+        EvaluationRow(EVIDENCE, "“the cat”", id=12),
+    ),
+    id=5,
+)
+APPROVED = [SentRow(10, Action.APPROVE), SentRow(12, Action.APPROVE)]
+
+
+def rows(
+    score: float | None, sent: list[SentRow], added: list[AddedRow] | None = None
+) -> tuple[ScrutinyRow, ...]:
+    return check(DRAFT, Scale(), Arm.ASSISTED, score, sent, added or [])
+
+
+def test_keeping_everything_is_approve() -> None:
+    assert [row.action for row in rows(4, APPROVED)] == [Action.APPROVE] * 3
+
+
+def test_a_new_score_revises_the_score_row() -> None:
+    score = rows(2, APPROVED)[1]
+    assert (score.action, score.text, score.draft_row) == (Action.REVISE, "2", 11)
+
+
+def test_a_revision_that_changes_nothing_is_an_approval() -> None:
+    sent = [SentRow(10, Action.REVISE, "hm", " Clear. "), SentRow(12, Action.DELETE, "wrong")]
+    first, _, last = rows(4, sent)
+    assert (first.action, first.reason) == (Action.APPROVE, "")
+    assert (last.action, last.reason) == (Action.DELETE, "wrong")
+
+
+def test_added_lines_come_last() -> None:
+    added = rows(4, APPROVED, [AddedRow(EVIDENCE, " “sat” ", "seen")])[-1]
+    assert added == ScrutinyRow(EVIDENCE, Action.ADD, None, "seen", "“sat”")
+
+
+@pytest.mark.parametrize(
+    ("score", "sent", "added", "said"),
+    [
+        (None, APPROVED, [], "no score is chosen"),
+        (6, APPROVED, [], "6 is not on the scale"),
+        (2.5, APPROVED, [], "2.5 is not on the scale"),
+        (float("nan"), APPROVED, [], "not on the scale"),
+        (4, APPROVED[:1], [], "1 line still needs a decision: Evidence 1"),
+        (4, [], [], "2 lines still need a decision: Conclusion, Evidence 1"),
+        (4, [*APPROVED, SentRow(99, Action.APPROVE)], [], "not part of the draft"),
+        (4, [SentRow(10, Action.REVISE), APPROVED[1]], [], "Write the new text of “Clear.”"),
+        (4, [SentRow(10, Action.ADD), APPROVED[1]], [], "not “add”"),
+        (4, APPROVED, [AddedRow(EVIDENCE, "  ")], "empty"),
+        (4, APPROVED, [AddedRow(SCORE, "5")], "score buttons"),
+    ],
+)
+def test_check_refuses(score: float | None, sent: list[SentRow], added: list[AddedRow], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        rows(score, sent, added)
+
+
+def test_blind_rows_are_the_persons_own() -> None:
+    made = check(DRAFT, Scale(), Arm.BLIND, 3, [], [AddedRow(CONCLUSION, "Fine.")])
+    assert [(row.kind, row.action, row.draft_row) for row in made] == [
+        (SCORE, Action.ADD, None),
+        (CONCLUSION, Action.ADD, None),
+    ]
+    with pytest.raises(InputError, match="not part of the draft"):
+        check(DRAFT, Scale(), Arm.BLIND, 3, APPROVED, [])
+
+
+def test_an_unscored_draft_still_takes_a_score() -> None:
+    made = check(Draft(1, 1, None, id=6), Scale(0, 1), Arm.ASSISTED, 0, [], [])
+    assert made == (ScrutinyRow(SCORE, Action.ADD, text="0"),)
+
+
+@given(st.sets(st.integers(1, 10_000)), st.text(max_size=5))
+def test_an_order_is_a_permutation_and_the_same_each_time(instances: set[int], seed: str) -> None:
+    order = draw_order(seed, 3, instances)
+    assert sorted(order) == sorted(instances)
+    assert order == draw_order(seed, 3, sorted(instances))
+
+
+def test_the_blind_share_is_met() -> None:
+    blind = sum(
+        draw_arm("seed", person, instance, 0.2) is Arm.BLIND
+        for person in range(20)
+        for instance in range(500)
+    )
+    # 10,000 draws at 0.2: standard deviation 40, so 2,000 +- 200 is five of them
+    assert 1_800 <= blind <= 2_200
