@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlite_utils import Database
 
 from coeval.domain import Call
+from coeval.store import Store
 from coeval.store.common import now, one, rows, scalar
 
 COLUMNS = (
@@ -67,3 +68,18 @@ def mean_latency_ms(db: Database, model: str) -> float | None:
     sql = "SELECT avg(latency_ms) FROM (SELECT latency_ms FROM call WHERE model = ? AND error = '' LIMIT 500)"
     found = scalar(db, sql, [model])
     return None if found is None else float(found)
+
+
+class StoredLedger:
+    """The ledger as the runner wants it (``llm.ledger.Ledger``): reads never wait for writers."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get_answer(self, request_hash: str, sample: int) -> Call | None:
+        with self._store.read() as db:
+            return get_answer(db, request_hash, sample)
+
+    def record_calls(self, calls: Sequence[Call]) -> None:
+        with self._store.write() as db:
+            record_calls(db, calls)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.domain import Draft, DraftStatus, EvaluationRow, Quote, RowKind, Run
-from coeval.store.common import insert, now, one, rows, to_json
+from coeval.store.common import insert, now, one, rows, scalar, to_json
 
 
 def _run(row: dict[str, Any]) -> Run:
@@ -138,6 +138,12 @@ def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
         EvaluationRow(RowKind(row["kind"]), row["text"], tuple(quotes.get(row["id"], ())), row["id"])
         for row in lines
     )
+
+
+def next_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
+    """The number of a further attempt at a pair: 1 where there is no draft yet."""
+    sql = "SELECT coalesce(max(attempt), 0) + 1 FROM draft WHERE run = ? AND instance = ? AND criterion = ?"
+    return int(scalar(db, sql, [run, instance, criterion]))
 
 
 def count_drafts(db: Database, run: int) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlite_utils import Database
@@ -54,3 +55,22 @@ def update_job(db: Database, job: int, **values: Any) -> None:
         f"UPDATE job SET {pairs}, updated_at = :updated_at WHERE id = :id",
         values | {"updated_at": now(), "id": job},
     )
+
+
+def mark_interrupted(db: Database, quiet_seconds: float) -> int:
+    """Cancel jobs that say they run and have not written for so long; gives how many."""
+    before = datetime.now(UTC) - timedelta(seconds=quiet_seconds)
+    cursor = db.conn.execute(
+        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was'"
+        " WHERE kind <> 'batch' AND state IN ('queued', 'running') AND updated_at < ?",
+        [before.isoformat(timespec="milliseconds").replace("+00:00", "Z")],
+    )
+    return cursor.rowcount
+
+
+def list_waiting(db: Database, kind: str) -> list[Job]:
+    """Jobs of a kind that wait for something from outside, oldest first."""
+    return [
+        _job(row)
+        for row in rows(db, "SELECT * FROM job WHERE kind = ? AND state = 'queued' ORDER BY id", [kind])
+    ]

@@ -112,12 +112,20 @@ class _Import:
     def write(self, proposals: Sequence[Proposal]) -> ImportReport:
         self._write_instances()
         criteria_set = self._write_criteria()
-        if proposals and criteria.get_round(self.db, self.task.id) is None:
-            criteria.add_round(self.db, self.task.id, 1, proposals)
+        self._open_round(proposals)
         for imported in self.study.runs:
             self._write_run(imported, criteria_set)
         self._write_submissions()
         return self.report
+
+    def _open_round(self, proposals: Sequence[Proposal]) -> None:
+        """Put the proposals to the vote, where nothing was before."""
+        if not proposals or criteria.get_round(self.db, self.task.id) is not None:
+            return
+        current = criteria.get_criteria_set(self.db, self.task.id)
+        kept = {text: criterion.id for text, criterion in self.criteria.items()}
+        marked = [replace(one, kept_criterion=kept.get(one.text)) for one in proposals]
+        criteria.add_round(self.db, self.task.id, current.version + 1 if current else 1, marked)
 
     def _write_instances(self) -> None:
         wanted = {one.external_id for one in self.study.instances}

@@ -1,49 +1,134 @@
-"""Submissions to statistics: one read, then pure functions."""
+"""Submissions to statistics: one read, then pure functions, whose results are kept until something changes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from coeval.domain import Person, Task
-from coeval.stats.frames import StudyFrames
-from coeval.store import Database, criteria, reports
+from coeval.domain import Person, Role, Task
+from coeval.stats.frames import CROWD, RESEARCHER, StudyFrames
+from coeval.store import Database, Store, criteria, people, reports
 from coeval.study.access import TEAM, Context, require_task, use_case
+
+NO_ACTIONS = pd.DataFrame(columns=["annotator", "criterion", "arm", "kind", "action", "n"])
 
 
 @use_case(TEAM)
 def get_frames(context: Context, person: Person, slug: str) -> StudyFrames:
     """See a task's scores, actions and drafts, as the statistics take them."""
+    return _get_reading(context, slug).frames(context.store, actions=True)
+
+
+@use_case(TEAM)
+def get_statistic(
+    context: Context,
+    person: Person,
+    slug: str,
+    statistic: Callable[[StudyFrames], Any],
+    *,
+    actions: bool = False,
+) -> Any:
+    """See a statistic of a task: computed once, and again only after something was saved.
+
+    Args:
+        statistic: a pure function of the frames, defined in a module.
+        actions: whether it looks at the actions, which are read only then.
+    """
+    return _get_reading(context, slug).get(context.store, statistic, actions)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read of a task when ``fingerprint`` was its state, and what was computed from it since."""
+
+    task: Task
+    fingerprint: tuple[Any, ...]
+    scores: StudyFrames | None = None
+    everything: StudyFrames | None = None
+    found: dict[Any, Any] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def get(self, store: Store, statistic: Callable[[StudyFrames], Any], actions: bool) -> Any:
+        """Two who ask at once wait for one computation, rather than make two."""
+        with self.lock:
+            if statistic not in self.found:
+                self.found[statistic] = statistic(self.frames(store, actions))
+            return self.found[statistic]
+
+    def frames(self, store: Store, actions: bool) -> StudyFrames:
+        with self.lock, store.read() as db:
+            if self.scores is None:
+                self.scores = _read_scores(db, self.task)
+            if actions and self.everything is None:
+                self.everything = replace(self.scores, actions=_read_actions(db, self.task))
+            return self.everything if actions and self.everything else self.scores
+
+
+_READINGS: WeakKeyDictionary[Store, dict[int, _Reading]] = WeakKeyDictionary()
+"""The newest reading of each task of each open file."""
+
+
+def _get_reading(context: Context, slug: str) -> _Reading:
     with context.store.read() as db:
         task = require_task(db, slug)
-        return _frames(db, task)
+        fingerprint = reports.get_fingerprint(db, task.id)
+    readings = _READINGS.setdefault(context.store, {})
+    known = readings.get(task.id)
+    if known is None or known.fingerprint != fingerprint:
+        known = readings[task.id] = _Reading(task, fingerprint)
+    return known
 
 
-def _frames(db: Database, task: Task) -> StudyFrames:
+def _read_scores(db: Database, task: Task) -> StudyFrames:
+    """The frames without the actions."""
     current = criteria.get_criteria_set(db, task.id)
     set_id = current.id if current else 0
     members = current.criteria if current else ()
+    instances = _frame(reports.read(db, reports.INSTANCES, task=task.id))
+    scores = _frame(reports.read(db, reports.SCORES, task=task.id, criteria_set=set_id))
+    everybody = people.list_people(db)
+    groups = {one.id: CROWD if one.role is Role.ANNOTATOR else RESEARCHER for one in everybody}
+    named = scores.assign(
+        annotator=_named(scores["annotator"], {one.id: one.name for one in everybody}),
+        group=_named(scores["annotator"], groups),
+        instance=_named(scores["instance"], dict(zip(instances["id"], instances["instance"], strict=True))),
+        criterion=_named(scores["criterion"], {criterion.id: criterion.text for criterion in members}),
+    )
     return StudyFrames(
         task=task.slug,
         criteria=[criterion.text for criterion in members],
         scales={criterion.text: (criterion.scale.low, criterion.scale.high) for criterion in members},
-        instances=_frame(reports.read(db, reports.INSTANCES, task=task.id)),
-        scores=_scores(reports.read(db, reports.SCORES, task=task.id, criteria_set=set_id)),
-        actions=_frame(reports.read(db, reports.ACTIONS, task=task.id, criteria_set=set_id)),
+        instances=instances.drop(columns="id"),
+        scores=_timed(named),
+        actions=NO_ACTIONS,
         drafts=_drafts(reports.read(db, reports.DRAFTS, task=task.id, criteria_set=set_id)),
     )
+
+
+def _read_actions(db: Database, task: Task) -> pd.DataFrame:
+    current = criteria.get_criteria_set(db, task.id)
+    set_id = current.id if current else 0
+    return _frame(reports.read(db, reports.ACTIONS, task=task.id, criteria_set=set_id))
 
 
 def _frame(result: reports.Result) -> pd.DataFrame:
     return pd.DataFrame.from_records(list(result), columns=list(result.columns))
 
 
-def _scores(result: reports.Result) -> pd.DataFrame:
-    scores = _frame(result)
+def _named(ids: pd.Series[Any], names: Mapping[int, str]) -> Any:
+    """The name of each id."""
+    known = np.array(list(names.values()), dtype=object)
+    return known[pd.Index(list(names)).get_indexer(pd.Index(ids))] if len(ids) else ids.astype(object)
+
+
+def _timed(scores: pd.DataFrame) -> pd.DataFrame:
     opened = pd.to_datetime(scores["opened_at"], format="ISO8601", utc=True)
     submitted = pd.to_datetime(scores["submitted_at"], format="ISO8601", utc=True)
     for name in ("score", "draft_score", "shown_score", "active_ms"):

@@ -1,0 +1,87 @@
+"""The demo task: one JSON file, written for this project, with instances, criteria, proposals and drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from coeval.datasets.text import check_text, load_json
+from coeval.domain import (
+    Criterion,
+    EvaluationRow,
+    ImportedDraft,
+    ImportedRun,
+    Instance,
+    Proposal,
+    RowKind,
+    Run,
+    Study,
+    Task,
+)
+from coeval.errors import InputError
+from coeval.llm.quotes import find_quotes
+
+MARK = "coeval-demo"
+"""What ``format`` says in such a file."""
+
+RUN = Run(protocol="written", model="written for the demo", label="written for the demo", shown=True)
+
+
+def is_demo(value: object) -> bool:
+    """Whether a JSON value is a demo file's."""
+    return isinstance(value, dict) and value.get("format") == MARK
+
+
+def load_demo(path: Path) -> tuple[Study, tuple[Proposal, ...]]:
+    """The demo's study and the proposals of its first ballot; raises InputError for another file."""
+    value: Any = load_json(path)
+    if not is_demo(value):
+        raise InputError(f"{path.name}: is not the demo's file; import your own data as CSV or JSONL.")
+    try:
+        return _build_study(value), tuple(_build_proposal(one) for one in value["proposals"])
+    except (KeyError, TypeError, ValueError, AttributeError) as exc:
+        raise InputError(f"{path.name}: lacks a part of the demo ({exc!r}); restore it.") from exc
+
+
+def _build_study(value: Mapping[str, Any]) -> Study:
+    instances = tuple(_build_instance(one, value["documents"]) for one in value["instances"])
+    outputs = {instance.external_id: instance.output for instance in instances}
+    criteria = tuple(Criterion(text=one["text"], name=one["name"]) for one in value["criteria"])
+    texts = {criterion.name: criterion.text for criterion in criteria}
+    drafts = tuple(_build_draft(one, texts, outputs) for one in value["drafts"])
+    return Study(
+        task=Task(slug="demo", origin=value["origin"], **value["task"]),
+        instances=instances,
+        criteria=criteria,
+        runs=(ImportedRun(RUN, drafts),),
+        notes=(value["note"],),
+    )
+
+
+def _build_instance(one: Mapping[str, str], documents: Mapping[str, str]) -> Instance:
+    return Instance(
+        external_id=one["id"],
+        input=check_text(documents[one["document"]], one["id"]),
+        output=check_text(one["output"], one["id"]),
+        document=one["document"],
+        system=one["system"],
+    )
+
+
+def _build_draft(
+    one: Mapping[str, Any], texts: Mapping[str, str], outputs: Mapping[str, str]
+) -> ImportedDraft:
+    output = outputs[one["instance"]]
+    rows = (
+        EvaluationRow(RowKind.CONCLUSION, one["conclusion"]),
+        EvaluationRow(RowKind.SCORE, f"{one['score']:g}"),
+        *(EvaluationRow(RowKind.EVIDENCE, line, find_quotes(line, output)) for line in one["evidence"]),
+    )
+    return ImportedDraft(one["instance"], texts[one["criterion"]], float(one["score"]), rows)
+
+
+def _build_proposal(one: Mapping[str, Any]) -> Proposal:
+    return Proposal(
+        text=one["text"], support=one["support"], samples=one["samples"], members=tuple(one["members"])
+    )

@@ -1,0 +1,57 @@
+"""A look at a file before it is imported: its columns, what they would be read as, its first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coeval.datasets.formats import TABLES, open_table
+from coeval.datasets.instances import FIELDS
+from coeval.datasets.rating_rows import RATING_FIELDS
+from coeval.datasets.table import Table, match_columns
+from coeval.domain import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a file holds. ``rows`` are the first ones, a cell for each of ``columns``.
+
+    ``fields`` are those that can be mapped to a column, empty where the format fixes them; ``mapping``
+    (field -> column) is what was asked for and, beside it, the likeliest guess.
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    fields: tuple[str, ...]
+    mapping: Mapping[str, str]
+    rows: tuple[tuple[str, ...], ...]
+    n_rows: int
+
+
+def preview_table(path: Path, format: str, mapping: Mapping[str, str] | None, limit: int) -> Preview:
+    """A tabular file's preview; the whole file is read and checked, ``limit`` rows of it are kept."""
+    table = TABLES[format](path) if format in TABLES else open_table(path)
+    fields = FIELDS if format in TABLES else RATING_FIELDS
+    matched = match_columns(table, fields, mapping, guess=True)
+    rows, count = _first_rows(table, limit)
+    return Preview(format, table.columns, fields, matched, tuple(rows), count)
+
+
+def preview_study(study: Study, format: str, limit: int) -> Preview:
+    """The preview of a study whose format fixes its fields: its instances."""
+    columns = ("instance", "document", "system", "input", "output")
+    rows = [
+        (one.external_id, one.document, one.system, one.input, one.output) for one in study.instances[:limit]
+    ]
+    return Preview(format, columns, (), {}, tuple(rows), len(study.instances))
+
+
+def _first_rows(table: Table, limit: int) -> tuple[Sequence[tuple[str, ...]], int]:
+    rows: list[tuple[str, ...]] = []
+    count = 0
+    for row in table.rows():
+        count += 1
+        if len(rows) < limit:
+            rows.append(tuple(row.cells[column] for column in table.columns))
+    return rows, count

@@ -1,0 +1,110 @@
+"""The lines, scores and times of the public CoEval release (Li et al., 2023), as its annotators left them.
+
+A row of ``eval_result`` is [text, pass, delete, reason, new text]; exactly one action is meant by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from coeval.domain import Action
+
+_HEADER = re.compile(
+    r"(?:\d+\s*[.)]\s*)?(?:(?:evidence|evaluation|score|conclusion)|evaluation of [^:：.]*)\s*[:：.\-]*",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"^\d+\s*(?:[,，.、;:]\s*|$)")
+_POINT_TWO = re.compile(r"^2\.(?!\d)\s*")
+_OUT_OF_FIVE = re.compile(r"out of 5|/\s*5", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SCORE_OF = re.compile(r"score of (\d+(?:\.\d+)?)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row as read: the drafted text (empty where the person added it), and what was done to it.
+
+    ``action`` is None where the row carries a drafted text and no mark at all.
+    """
+
+    original: str
+    action: Action | None
+    reason: str = ""
+    text: str = ""
+
+
+def parse_line(cells: Sequence[str]) -> Line | None:
+    """Five cells as a line; None for a row that says nothing.
+
+    >>> parse_line(["2. Score: 5", "", "", "too high", "2. Score: 4"]).action
+    <Action.REVISE: 'revise'>
+    """
+    original, passed, deleted, reason, new = (cell.strip() for cell in cells)
+    if passed and original:
+        return Line(original, Action.APPROVE, _remark(passed))
+    if deleted and original:
+        return Line(original, Action.DELETE, _remark(deleted))
+    if reason or new:
+        return Line(original, Action.REVISE if original else Action.ADD, reason, new)
+    return Line(original, None) if original else None
+
+
+def is_header(text: str) -> bool:
+    """Whether a drafted text is a heading and not a line of the evaluation.
+
+    >>> [is_header(text) for text in ("3. Evidence:", "EVALUATION", "2. Score: 5", "3. Evidence: \\"a\\"")]
+    [True, True, False, False]
+    """
+    return _HEADER.fullmatch(text.strip()) is not None
+
+
+def read_model_score(text: str) -> float | None:
+    """The score in a model's evaluation, or None.
+
+    It is the first number of the first line that begins with "2." or "Score" and has one, "2.",
+    "out of 5" and "/5" aside; failing that, the N of "score of N".
+
+    >>> read_model_score("1. Clear.\\n\\n2. Score: 4 out of 5.\\n\\n3. Evidence:")
+    4.0
+    """
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("2.") or line.casefold().startswith("score"):
+            score = read_row_score(line)
+            if score is not None:
+                return score
+    found = _SCORE_OF.search(text)
+    return float(found[1]) if found else None
+
+
+def read_row_score(line: str) -> float | None:
+    """The number stated in a line known to be the score's, or None.
+
+    >>> read_row_score("2. score：5")
+    5.0
+    """
+    found = _NUMBER.search(_OUT_OF_FIVE.sub("", _POINT_TWO.sub("", line.strip())))
+    return float(found[0]) if found else None
+
+
+def read_time(value: object) -> str:
+    """A time of the release as UTC with milliseconds; empty where none was kept (missing, 0, unreadable).
+
+    >>> read_time("2023-05-29 06:22:10")
+    '2023-05-29T06:22:10.000Z'
+    """
+    if not isinstance(value, str):
+        return ""
+    try:
+        moment = datetime.fromisoformat(value.strip())
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return ""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _remark(cell: str) -> str:
+    """What was written in a cell beside its mark: "1,logic" -> "logic", "1" -> ""."""
+    return _MARK.sub("", cell)

@@ -1,0 +1,184 @@
+"""What the tabular formats share: a table of text cells, known columns, and the checks on both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from coeval.datasets.text import check_text, shorten
+from coeval.errors import InputError
+
+MAX_ROWS = 200_000
+MAX_COLUMNS = 200
+
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "instance": ("instance", "instance id", "id", "example id", "item", "item id", "sample id"),
+    "input": ("input", "prompt", "question", "reddit question", "story requirement", "instruction", "query",
+              "dialogue", "dialog", "conversation", "source", "article", "post", "request", "context"),
+    "output": ("output", "response", "answer", "story", "summary", "reply", "completion", "generation",
+               "prediction", "target", "hypothesis"),
+    "document": ("document", "document id", "doc", "doc id", "dialogue id", "source id", "prompt id", "group"),
+    "system": ("system", "system id", "model", "model name", "model id", "method"),
+    "reference": ("reference", "references", "ref", "gold", "ground truth"),
+    "criterion": ("criterion", "criteria", "aspect", "dimension", "attribute"),
+    "annotator": ("annotator", "annotator id", "rater", "rater id", "person", "worker", "worker id"),
+    "run": ("run", "mode", "judge", "protocol", "model"),
+    "score": ("score", "mean score", "rating", "mean rating", "label"),
+    "scale": ("scale",),
+    "low": ("low", "scale min", "min score"),
+    "high": ("high", "scale max", "max score"),
+    "n_samples": ("n samples", "samples"),
+    "n_valid": ("n valid", "valid"),
+}  # fmt: skip
+"""For each field, the column names that mean it, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table; ``line`` is where it begins in the file, counted from 1.
+
+    ``nested`` are the columns whose cell is the JSON text of a list or an object.
+    """
+
+    line: int
+    cells: Mapping[str, str]
+    nested: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file of named columns and text cells, read from disk anew each time ``rows`` is called."""
+
+    name: str
+    columns: tuple[str, ...]
+    records: Callable[[], Iterator[Row]]
+    unit: str = "line"
+    """What a place in the file is called: "line" in a text file, "row" in a spreadsheet."""
+
+    def rows(self) -> Iterator[Row]:
+        """Every row that holds something, its cells checked; raises InputError at the first bad one."""
+        count = 0
+        for row in self.records():
+            if not any(text.strip() for text in row.cells.values()):
+                continue
+            count += 1
+            if count > MAX_ROWS:
+                raise InputError(f"{self.name}: has more than {MAX_ROWS:,} rows; split it, import the parts.")
+            for column, text in row.cells.items():
+                check_text(text, self.place(row.line, column))
+            yield row
+        if not count:
+            raise InputError(f"{self.name}: has no rows below its header; add at least one.")
+
+    def place(self, line: int, column: str) -> str:
+        """Where a cell stands, as the user finds it."""
+        return f"{self.name}, {self.unit} {line}, column '{shorten(column)}'"
+
+
+def check_header(name: str, unit: str, cells: Sequence[str]) -> tuple[str, ...]:
+    """The column names of a header, stripped, unnamed columns at its end dropped.
+
+    Raises InputError for no column at all, too many, one without a name in between, or two of a name.
+    """
+    names = [cell.strip() for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    if not names:
+        raise InputError(f"{name}: is empty; its first {unit} must name the columns, such as input,output.")
+    if len(names) > MAX_COLUMNS:
+        raise InputError(f"{name}, {unit} 1: has {len(names)} columns and at most {MAX_COLUMNS} are read.")
+    for position, column in enumerate(names):
+        check_text(column, f"{name}, {unit} 1, column {position + 1}")
+        if not column:
+            raise InputError(f"{name}, {unit} 1: column {position + 1} has no name; name it or remove it.")
+        if column in names[:position]:
+            first = names.index(column) + 1
+            raise InputError(
+                f"{name}, {unit} 1: columns {first} and {position + 1} are both named '{shorten(column)}'; "
+                "give each its own name."
+            )
+    return tuple(names)
+
+
+def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str]) -> Row:
+    """One row under its columns; raises InputError where it has too many or too few cells."""
+    width = len(columns)
+    if len(cells) < width or any(cell.strip() for cell in cells[width:]):
+        raise InputError(
+            f"{table}, {unit} {line}: has {len(cells)} cells where the header has {width} "
+            f"({shorten(', '.join(columns))}); "
+            "put double quotes around a text that holds the separator, a quote or a new line."
+        )
+    return Row(line, dict(zip(columns, cells, strict=False)))
+
+
+def match_columns(
+    table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None, *, guess: bool = False
+) -> dict[str, str]:
+    """Which column each field is read from, for the fields that have one.
+
+    ``mapping`` (field to column) comes first, then columns named as the field whatever their case, then,
+    with ``guess``, the synonyms. A column already taken is not taken again by name.
+
+    Raises InputError when ``mapping`` names a field that is not known or a column the table lacks.
+    """
+    matched = {field: _find_mapped(table, fields, field, name) for field, name in (mapping or {}).items()}
+    for field in fields:
+        names = SYNONYMS[field] if guess else (field,)
+        if field not in matched and (column := find_column(table.columns, names, taken=matched.values())):
+            matched[field] = column
+    return matched
+
+
+def guess_mapping(table: Table, fields: Sequence[str]) -> dict[str, str]:
+    """The likeliest column for each field, by name and synonym; fields without one are left out."""
+    return match_columns(table, fields, None, guess=True)
+
+
+def require_columns(table: Table, matched: Mapping[str, str], fields: Sequence[str]) -> None:
+    """Raise InputError for the first field without a column, with the mapping that would mend it."""
+    for field in fields:
+        if field not in matched:
+            likely = guess_mapping(table, fields).get(field) or "COLUMN"
+            raise InputError(
+                f"{table.name}, {table.unit} 1: has no column '{field}'; it has {_listed(table.columns)}; "
+                f"rename a column to '{field}', or map one to it (--map {field}={shorten(likely)})."
+            )
+
+
+def normal_name(name: str) -> str:
+    """A column name as it is compared: no case, blanks for underscores and hyphens.
+
+    >>> normal_name(" Story_Requirement ")
+    'story requirement'
+    """
+    return re.sub(r"[\s_-]+", " ", name).strip().casefold()
+
+
+def _find_mapped(table: Table, fields: Sequence[str], field: str, column: str) -> str:
+    if field not in fields:
+        raise InputError(
+            f"'{shorten(field)}' is not a field that can be mapped; the fields are {', '.join(fields)}."
+        )
+    found = column if column in table.columns else find_column(table.columns, (column,))
+    if found is None:
+        raise InputError(
+            f"{table.name}: has no column '{shorten(column)}' to map '{field}' to; it has {_listed(table.columns)}."
+        )
+    return found
+
+
+def find_column(columns: Sequence[str], names: Sequence[str], taken: Collection[str] = ()) -> str | None:
+    """The first column that has one of the names, in the order of the names, whatever its case."""
+    free = [column for column in columns if column not in taken]
+    for name in names:
+        for column in free:
+            if column == name or normal_name(column) == normal_name(name):
+                return column
+    return None
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = ", ".join(f"'{shorten(column)}'" for column in columns[:20])
+    return f"{shown} and {len(columns) - 20} more" if len(columns) > 20 else shown

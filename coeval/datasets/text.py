@@ -1,0 +1,126 @@
+"""Reading text files that may hold anything: encodings, sizes, broken bytes."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from coeval.domain import MAX_TEXT
+from coeval.errors import InputError
+
+MAX_BYTES = 300_000_000
+"""Largest file, in bytes, that is read."""
+
+_CHUNK = 1 << 20
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a text file, its line ends as they are, after reading it through once for broken bytes.
+
+    UTF-8 (with or without a byte order mark) and UTF-16 with a mark are read.
+
+    Raises InputError naming the first line that is not text in that encoding, or the size when the file
+    is larger than ``MAX_BYTES``.
+    """
+    check_size(path)
+    encoding = _guess_encoding(path)
+    _check_encoding(path, encoding)
+    return path.open(encoding=encoding, newline="")
+
+
+def check_size(path: Path) -> None:
+    """Raise InputError when the file is missing or larger than ``MAX_BYTES``."""
+    try:
+        size = path.stat().st_size
+    except OSError as exc:
+        raise InputError(f"{path.name} cannot be read: {exc.strerror}.") from exc
+    if size > MAX_BYTES:
+        raise InputError(
+            f"{path.name} has {size:,} bytes and at most {MAX_BYTES:,} are read; split it and import the parts."
+        )
+
+
+def load_json(path: Path) -> object:
+    """The one JSON value in a file; raises InputError naming line and column where it is not JSON."""
+    with open_text(path) as file:
+        text = file.read()
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as exc:
+        raise InputError(
+            f"{path.name}, line {exc.lineno}, column {exc.colno}: is not JSON ({exc.msg}); "
+            "the file may be cut off, fetch it again."
+        ) from exc
+    except (RecursionError, ValueError) as exc:
+        raise InputError(
+            f"{path.name}: holds JSON nested or numbers too long to read; check the file."
+        ) from exc
+
+
+def check_text(text: str, place: str) -> str:
+    """Return the text unchanged, or raise InputError, ``place`` saying where it stands in the file."""
+    if len(text) > MAX_TEXT:
+        raise InputError(
+            f"{place}: has {len(text):,} characters and at most {MAX_TEXT:,} fit; shorten the text."
+        )
+    if "\0" in text:
+        raise InputError(f"{place}: holds a NUL byte, which no text has; save the file again as UTF-8 text.")
+    if not _is_unicode(text):
+        raise InputError(
+            f"{place}: holds half of a character (a lone surrogate); write the whole character or remove it."
+        )
+    return text
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """A name as it is shown in a message: on one line, cut after ``width`` characters.
+
+    >>> shorten("a\\nb" + "c" * 100, 5)
+    'a bc…'
+    """
+    line = " ".join(text[: 4 * width].split())
+    return line if len(line) <= width and len(text) <= 4 * width else line[: width - 1] + "…"
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
+
+
+def _guess_encoding(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(4)
+    return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
+
+
+def _check_encoding(path: Path, encoding: str) -> None:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = 1
+    for chunk, final in _chunks(path):
+        try:
+            line += decoder.decode(chunk, final).count("\n")
+        except UnicodeDecodeError as exc:
+            line += bytes(exc.object[: exc.start]).decode(exc.encoding, "ignore").count("\n")
+            raise InputError(
+                f"{path.name}, line {line}: is not {encoding.removesuffix('-sig').upper()} text; "
+                "save the file as UTF-8 and import it again."
+            ) from exc
+
+
+def _chunks(path: Path) -> Iterator[tuple[bytes, bool]]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk, False
+    yield b"", True

@@ -1,0 +1,99 @@
+"""Automatic measures of an output against its reference or its input: none needs a download.
+
+Each function makes a scorer of instances that gives one number each, nan where there is nothing to compare
+with. The libraries are imported when the first score is asked for: ROUGE's takes more than a second.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from coeval.domain import Instance
+
+Scorer = Callable[[Sequence[Instance]], list[float]]
+
+
+def rouge(kind: str, against: str) -> Scorer:
+    """ROUGE-1, -2 or -L ("rouge1", "rouge2", "rougeL"; Lin 2004): F1 over stemmed words, from 0 to 1."""
+    return lambda instances: [
+        _compare(
+            one, against, lambda output, other: float(_rouge_scorer(kind).score(other, output)[kind].fmeasure)
+        )
+        for one in instances
+    ]
+
+
+def bleu(against: str) -> Scorer:
+    """Sentence BLEU (Papineni et al. 2002) with sacrebleu's smoothing and effective order, from 0 to 100."""
+    return lambda instances: [_compare(one, against, _sentence_bleu) for one in instances]
+
+
+def chrf(against: str) -> Scorer:
+    """chrF (Popović 2015) as sacrebleu computes it, from 0 to 100."""
+    return lambda instances: [_compare(one, against, _sentence_chrf) for one in instances]
+
+
+def tfidf_cosine(against: str) -> Scorer:
+    """Cosine of TF-IDF vectors of words, from 0 to 1.
+
+    Term frequency times ln((1 + n) / (1 + df)) + 1 over the n texts compared (the smooth form of scikit-learn),
+    so a word that stands in every text still counts a little.
+    """
+
+    def score(instances: Sequence[Instance]) -> list[float]:
+        pairs = [(_words(one.output), _words(_other(one, against))) for one in instances]
+        texts = [words for pair in pairs for words in pair if words]
+        seen = Counter(word for words in texts for word in words)
+        weights = {word: math.log((1 + len(texts)) / (1 + count)) + 1 for word, count in seen.items()}
+        return [_cosine(output, other, weights) for output, other in pairs]
+
+    return score
+
+
+def _other(instance: Instance, against: str) -> str:
+    return instance.reference if against == "reference" else instance.input
+
+
+def _compare(instance: Instance, against: str, measure: Callable[[str, str], float]) -> float:
+    other = _other(instance, against)
+    return measure(instance.output, other) if other.strip() and instance.output.strip() else math.nan
+
+
+@lru_cache(maxsize=4)
+def _rouge_scorer(kind: str) -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer([kind], use_stemmer=True)
+
+
+def _sentence_bleu(output: str, other: str) -> float:
+    import sacrebleu
+
+    return float(sacrebleu.sentence_bleu(output, [other]).score)
+
+
+def _sentence_chrf(output: str, other: str) -> float:
+    import sacrebleu
+
+    return float(sacrebleu.sentence_chrf(output, [other]).score)
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", text.casefold()))
+
+
+def _cosine(left: Counter[str], right: Counter[str], weights: dict[str, float]) -> float:
+    if not left or not right:
+        return math.nan
+    one = {word: count * weights[word] for word, count in left.items()}
+    two = {word: count * weights[word] for word, count in right.items()}
+    product = math.fsum(value * two[word] for word, value in one.items() if word in two)
+    norm = math.sqrt(math.fsum(v * v for v in one.values())) * math.sqrt(
+        math.fsum(v * v for v in two.values())
+    )
+    return min(1.0, product / norm)

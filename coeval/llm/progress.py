@@ -1,0 +1,108 @@
+"""How far a run is: what a page or a terminal shows while it goes on, and the summary at its end."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+RECENT = 200
+"""The rate is that of the latest so many results, so that answers from the ledger do not flatter it long."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a runner has sent, been given and been charged so far; ``cached`` came from the ledger, free."""
+
+    calls: int = 0
+    cached: int = 0
+    failures: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Numbers of one moment: ``rate`` in results a second, ``eta`` and ``seconds`` in seconds.
+
+    ``done`` and ``failed`` count judgments, and do not overlap; ``eta`` is None where it cannot be told.
+    """
+
+    done: int
+    failed: int
+    total: int | None
+    seconds: float
+    rate: float
+    eta: float | None
+    usage: Usage
+
+    def __str__(self) -> str:
+        of = f" of {self.total:,}" if self.total is not None else ""
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        left = f", {show_seconds(self.eta)} left" if self.eta is not None else ""
+        cost = f", cost {self.usage.cost:.4g}" if self.usage.cost else ""
+        return f"{self.done:,}{of} done{failed}, {self.rate:.1f}/s{left}, {self.usage.tokens:,} tokens{cost}"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a run ended. ``stopped`` says why it ended early; it is empty where every item was tried.
+
+    ``errors`` counts the failed judgments by their message.
+    """
+
+    done: int
+    failed: int
+    seconds: float
+    stopped: str = ""
+    errors: Counter[str] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
+
+
+class Meter:
+    """Counts results as they come."""
+
+    def __init__(self, total: int | None, usage: Usage) -> None:
+        self.done = self.failed = 0
+        self.total, self.usage = total, usage
+        self.errors: Counter[str] = Counter()
+        self._started = time.monotonic()
+        self._recent = deque([self._started], maxlen=RECENT)
+
+    def count(self, error: str) -> None:
+        """Count one result; ``error`` is empty for a judgment that was made."""
+        self._recent.append(time.monotonic())
+        if error:
+            self.failed += 1
+            self.errors[error] += 1
+        else:
+            self.done += 1
+
+    def read(self) -> Progress:
+        now = time.monotonic()
+        rate = (len(self._recent) - 1) / max(now - self._recent[0], 1e-6)
+        left = None if self.total is None else max(0, self.total - self.done - self.failed)
+        eta = left / rate if left is not None and rate else None
+        return Progress(self.done, self.failed, self.total, now - self._started, rate, eta, self.usage)
+
+    def summarise(self, stopped: str) -> Summary:
+        seconds = time.monotonic() - self._started
+        return Summary(self.done, self.failed, seconds, stopped, self.errors, self.usage)
+
+
+def show_seconds(seconds: float) -> str:
+    """A duration for people.
+
+    >>> show_seconds(75), show_seconds(4000), show_seconds(200_000)
+    ('1 min 15 s', '1 h 7 min', '2 d 8 h')
+    """
+    whole = round(seconds)
+    for size, unit, next_size, next_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // next_size} {next_unit}"
+    return f"{whole} s"

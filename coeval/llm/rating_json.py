@@ -1,0 +1,50 @@
+"""The rating of an answer in JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from coeval.llm.echoes import is_echo
+from coeval.llm.folding import fold
+from coeval.llm.markup import find_json
+from coeval.llm.rating_shapes import TARGET, Found, Sought, number_of
+
+MAX_DEPTH = 4
+_KEYS = re.compile(r"(?:\w* )?(?:score|rating|grade|verdict|answer)s?", re.I)
+_VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
+
+
+def json_rating(text: str, sought: Sought) -> Found | None:
+    """The one score that the answer's JSON objects state; None where there is no object with a score.
+
+    Objects that stand word for word in the sample are left out as long as another is there.
+    """
+    objects = [(value, source) for value, source in find_json(text) if isinstance(value, dict)]
+    own = [value for value, source in objects if not is_echo(source, sought.sample)]
+    stated = [
+        score for value in own or [value for value, _ in objects] for score in _scores(value, sought, 0)
+    ]
+    if not stated:
+        return None
+    return Found(stated[0], "JSON") if len(set(stated)) == 1 else Found(None, "JSON with several ratings")
+
+
+def _scores(value: dict[str, object], sought: Sought, depth: int) -> Iterator[float | None]:
+    names = {fold(name) for name in sought.names}
+    for key, inner in value.items():
+        word = fold(str(key)).replace("_", " ")
+        if isinstance(inner, dict) and depth < MAX_DEPTH:
+            yield from _scores(inner, sought, depth + 1)
+        elif word in names or _KEYS.fullmatch(word):
+            yield _score_of(inner, sought.high)
+
+
+def _score_of(value: object, high: float) -> float | None:
+    """The number of a JSON value: a number, or text that is one; anything else is no score."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value) if abs(value) < 1e9 else None
+    match = _VALUE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return number_of(match, high) if match else None

@@ -1,0 +1,161 @@
+"""What a study's statistics are computed from: six tables, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .ratings import Codes, Numbers, Ratings
+
+LLM = "llm"
+"""What the model is called where it stands beside people."""
+
+RESEARCHER, CROWD = "researcher", "crowd"
+ASSISTED, BLIND, FIRST = "assisted", "blind", "first"
+
+INSTANCE_COLUMNS = ("instance", "document", "system")
+SCORE_COLUMNS = ("annotator", "group", "instance", "criterion", "arm", "score", "draft_score", "shown_score",
+                 "sown", "wall_seconds", "active_seconds", "submitted_at")
+ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
+DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread")
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFrames:
+    """A study as tables.
+
+    Parameters
+    ----------
+    task : the task's name.
+    criteria : the criteria's texts, in order, each once.
+    scales : for each criterion, its lowest and highest score.
+    instances : ``instance, document, system``; document and system may be missing.
+    scores : the latest submission of each annotator x instance x criterion: ``annotator``, ``group``
+        (researcher or crowd), ``instance``, ``criterion``, ``arm`` (assisted, blind, first), ``score`` (nan
+        when missing), ``draft_score`` (of the draft shown or withheld, nan when none), ``shown_score`` (the
+        score actually shown; nan when blind), ``sown`` (whether a wrong score was shown on purpose),
+        ``wall_seconds`` and ``active_seconds`` (nan when untimed), ``submitted_at`` (ISO 8601, UTC).
+    actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
+    drafts : ``run, run_label, shown, instance, criterion, score`` (nan when unscored), ``spread`` (standard
+        deviation over samples, nan with one sample).
+
+    Raises
+    ------
+    ValueError
+        If a table lacks a column or a criterion is named twice.
+    """
+
+    task: str
+    criteria: Sequence[str]
+    scales: Mapping[str, tuple[float, float]]
+    instances: pd.DataFrame
+    scores: pd.DataFrame
+    actions: pd.DataFrame
+    drafts: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        if len(set(self.criteria)) < len(self.criteria):
+            raise ValueError("A criterion is named twice; give each text once.")
+        needed = {"instances": INSTANCE_COLUMNS, "scores": SCORE_COLUMNS, "actions": ACTION_COLUMNS,
+                  "drafts": DRAFT_COLUMNS}
+        for name, columns in needed.items():
+            missing = [column for column in columns if column not in getattr(self, name).columns]
+            if missing:
+                raise ValueError(f"The {name} table lacks the column {missing[0]!r}; it needs: {', '.join(columns)}.")
+
+    @cached_property
+    def scored(self) -> pd.DataFrame:
+        """The scores that are there, with codes of ``unit`` and annotator (``who``); missing ones are not in it."""
+        known = self.scores.dropna(subset=["score"]).reset_index(drop=True)
+        who = pd.Index(self.annotators).get_indexer(pd.Index(known["annotator"]))
+        return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known), who=who)
+
+    @cached_property
+    def model_scores(self) -> pd.DataFrame:
+        """The drafts that have a score, each with its ``unit`` code."""
+        known = self.drafts.dropna(subset=["score"]).reset_index(drop=True)
+        return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known))
+
+    @cached_property
+    def units(self) -> pd.DataFrame:
+        """Every (instance, criterion), in order, with document and system; its row is the unit's code."""
+        known = self.instances.drop_duplicates("instance")
+        repeated = known.loc[known.index.repeat(len(self.criteria))].reset_index(drop=True)
+        return repeated.assign(criterion=list(self.criteria) * len(known))
+
+    @cached_property
+    def _places(self) -> tuple[pd.Index[Any], pd.Index[Any]]:
+        return pd.Index(self.instances["instance"].drop_duplicates()), pd.Index(list(self.criteria))
+
+    def _unit_codes(self, frame: pd.DataFrame) -> Codes:
+        places = [index.get_indexer(pd.Index(frame[column]))
+                  for index, column in zip(self._places, ("instance", "criterion"), strict=True)]
+        for place, column, table in zip(places, ("instance", "criterion"), ("instances", "criteria"), strict=True):
+            if (place < 0).any():
+                unknown = frame[column].iloc[int(np.flatnonzero(place < 0)[0])]
+                raise ValueError(f"The {column} {unknown!r} is scored but not among the {table}; add it there.")
+        codes: Codes = places[0] * len(self.criteria) + places[1]
+        return codes
+
+    @cached_property
+    def annotators(self) -> list[Any]:
+        """The people with at least one score, by name."""
+        return sorted(self.scores.dropna(subset=["score"])["annotator"].unique(), key=str)
+
+    @cached_property
+    def group_of(self) -> dict[Any, str]:
+        """Each annotator's group."""
+        return dict(zip(self.scored["annotator"], self.scored["group"], strict=True))
+
+    @cached_property
+    def shown_scores(self) -> pd.Series[float]:
+        """The score of the shown run by unit code; where no run is shown, of the only run; else empty."""
+        known = self.model_scores
+        shown = known[known["shown"].astype(bool)]
+        if shown.empty and known["run"].nunique() == 1:
+            shown = known
+        return shown.drop_duplicates("unit", keep="last").set_index("unit")["score"]
+
+    @property
+    def mixed_scales(self) -> bool:
+        """Whether the criteria have different scales."""
+        return len({tuple(self.scales[criterion]) for criterion in self.criteria if criterion in self.scales}) > 1
+
+    def points(self, criteria: Sequence[str] | None = None) -> list[float] | None:
+        """Every whole point of the scale, if the criteria share one of at most 20 and all scores lie on it."""
+        chosen = self.criteria if criteria is None else criteria
+        ranges = {tuple(self.scales[criterion]) for criterion in chosen if criterion in self.scales}
+        if len(ranges) != 1:
+            return None
+        low, high = ranges.pop()
+        return list(np.arange(float(low), float(high) + 1)) if high - low <= 20 else None
+
+    def ratings(self, scored: pd.DataFrame | None = None, llm: bool = False) -> Ratings:
+        """People's scores as annotators x units, optionally with the shown run as one more annotator."""
+        known = self.scored if scored is None else scored
+        who, annotator = np.unique(known["who"].to_numpy(dtype=np.int64), return_inverse=True)
+        names = [self.annotators[k] for k in who]
+        unit, values = known["unit"].to_numpy(), known["score"].to_numpy(dtype=float)
+        if llm:
+            names = [*names, LLM]
+            annotator = np.concatenate([annotator, np.full(len(self.shown_scores), len(names) - 1)])
+            unit = np.concatenate([unit, self.shown_scores.index.to_numpy()])
+            values = np.concatenate([values, self.shown_scores.to_numpy(dtype=float)])
+        return self._coded(tuple(names), annotator, unit, values)
+
+    def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:
+        """Ratings over the scale's points where every score is one of them, else over the scores that occur."""
+        places, unit = np.unique(unit, return_inverse=True)
+        criteria = [self.criteria[k] for k in np.unique(places % max(len(self.criteria), 1))]
+        points = self.points(criteria)
+        codes, categories = pd.factorize(values, sort=True)
+        if points is not None and np.isin(categories, points).all():
+            codes = np.searchsorted(points, categories)[codes] if len(categories) else codes
+            categories = np.asarray(points)
+        return Ratings(names, list(places), np.asarray(categories, dtype=float), np.asarray(annotator, np.int64),
+                       np.asarray(unit, np.int64), np.asarray(codes, np.int64))

@@ -1,0 +1,134 @@
+"""A methods paragraph, filled from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames
+
+Document = Mapping[str, Any]
+UNDEFINED = "undefined"
+
+
+def methods_paragraph(study: StudyFrames, report: Document) -> str:
+    """What was done and found, in sentences for a paper; every number is from ``report`` (``build_report``).
+
+    Sentences on what the study does not have (timing, a blind arm, a second judge) are left out.
+    """
+    sentences = (_people(study, report), _arms(study), _agreement(report), _actions(report), _time(report),
+                 _alignment(report), _assistance(report), _left_out(study))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _people(study: StudyFrames, report: Document) -> str:
+    groups = list(study.group_of.values())
+    labels = {RESEARCHER: "researcher", CROWD: "crowd worker"}
+    kinds = [_count(groups.count(group), label) for group, label in labels.items() if group in groups]
+    scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
+    scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"
+    counts = report["agreement"]
+    return (f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'none'}) scored "
+            f"{_count(study.scored['instance'].nunique(), 'instance')} by "
+            f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {len(study.scored):,} scores of "
+            f"{report['units']:,} units (an instance by a criterion), {counts['n_units']:,} of them scored by two or "
+            f"more.")
+
+
+def _arms(study: StudyFrames) -> str:
+    arms = study.scored["arm"].value_counts()
+    if len(arms) == 1 and arms.index[0] in (ASSISTED, BLIND):
+        how = "with the model's draft" if arms.index[0] == ASSISTED else "without a draft"
+        return f"All scores were given {how} in view."
+    words = {ASSISTED: "with the draft in view", BLIND: "without it (blind arm)", FIRST: "before and after seeing it"}
+    parts = [f"{arms[arm]:,} ({arms[arm] / len(study.scored):.0%}) {how}" for arm, how in words.items() if arm in arms]
+    return f"Of the scores, {', '.join(parts)}." if parts else ""
+
+
+def _agreement(report: Document) -> str:
+    agreement = report["agreement"]
+    ordinal = agreement["intervals"]["humans"]["ordinal"]
+    return (f"Agreement is Krippendorff's alpha: ordinal "
+            f"{_number(agreement['humans']['ordinal'])}{_interval(ordinal)}, nominal {_number(agreement['humans']['nominal'])}, interval "
+            f"{_number(agreement['humans']['interval'])}; Gwet's AC2 (quadratic) "
+            f"{_number(agreement['ac2']['value'])}, percent agreement {_number(agreement['percent']['value'])}. "
+            f"Intervals are 95%, from {report['replicates']:,} bootstrap replicates over units (bias-corrected and "
+            f"accelerated, seed {report['seed']}, {ordinal.get('replicates_left_out', 0)} undefined replicates left "
+            f"out); they generalise over units, not over annotators.")
+
+
+def _actions(report: Document) -> str:
+    overall, change = report["actions"]["overall"], report["score_change"]
+    if not overall["n"]:
+        return ""
+    rates = ", ".join(f"{overall[action]:.1%} {past}" for action, past in
+                      (("approve", "approved"), ("revise", "revised"), ("delete", "deleted"), ("add", "added")))
+    sentence = f"Of {overall['n']:,} lines, {rates}."
+    if change["n"]:
+        sentence += (f" Of {change['n']:,} drafted scores, {change['unchanged'] / change['n']:.1%} were kept, "
+                     f"{change['raised'] / change['n']:.1%} raised and {change['lowered'] / change['n']:.1%} lowered.")
+    return sentence
+
+
+def _time(report: Document) -> str:
+    time = report["time"]
+    if not time["n_timed"]:
+        return ""
+    return (f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
+            f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
+            f"{time['n_timed']:,} timed submissions).")
+
+
+def _alignment(report: Document) -> str:
+    alignment = report["alignment"]
+    sentences = []
+    for run in alignment["runs"]:
+        level = {name: run["correlations"][name]["kendall"] for name in ("dataset", "document", "system")}
+        taus = ", ".join(f"{_number(value)} at {name} level" for name, value in level.items())
+        sentence = (f"The judge {run['label']} and the people's mean {alignment['labels']} scores correlate "
+                    f"(tau-b) {taus}")
+        test = run["alt_test"]
+        if test["winning_rate"] is not None:
+            sentence += (f"; in the alternative annotator test (RMSE, epsilon {test['epsilon']:g}, "
+                         f"Benjamini-Yekutieli) its winning rate is {_number(test['winning_rate'])} and its advantage "
+                         f"probability {_number(test['advantage_probability'])}")
+        sentences.append(sentence + ".")
+    if sentences and alignment["leaned"]:
+        sentences.append("These scores were given with a draft in view, which raises agreement with it.")
+    return " ".join(sentences)
+
+
+def _assistance(report: Document) -> str:
+    found = report["assistance"]
+    parts = []
+    if found["adoption"]["value"] is not None:
+        parts.append(f"Scores equalled the draft's more often with it in view than without by "
+                     f"{_number(found['adoption']['value'])}{_interval(found['adoption'])}.")
+    if found["pull"]["value"] is not None:
+        parts.append(f"People moved {found['pull']['value']:.0%}{_interval(found['pull'])} of the way to a shifted "
+                     f"score that was shown.")
+    return " ".join(parts)
+
+
+def _left_out(study: StudyFrames) -> str:
+    missing, unscored = len(study.scores) - len(study.scored), len(study.drafts) - len(study.model_scores)
+    parts = []
+    if missing:
+        parts.append(_count(missing, "submission") + " without a score")
+    if unscored:
+        parts.append(_count(unscored, "draft") + " whose score could not be read")
+    return f"Left out: {' and '.join(parts)}." if parts else ""
+
+
+def _count(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _number(value: float | None, places: int = 3) -> str:
+    return UNDEFINED if value is None else f"{value:.{places}f}"
+
+
+def _interval(entry: Document) -> str:
+    if entry.get("ci_low") is None:
+        return ""
+    return f" [{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"

@@ -1,0 +1,204 @@
+"""Reading a table of ratings, whatever its shape, into codes: one entry a rating, none for a missing one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+RatingsLike = Any
+"""Annotators x units, missing where nobody rated: DataFrame, array, list of lists, {annotator: {unit: label}}."""
+
+Codes = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings in long form: rating ``k`` is ``categories[code[k]]``, by ``annotator[k]``, of ``unit[k]``."""
+
+    annotators: tuple[Hashable, ...]
+    units: Sequence[Hashable]
+    categories: npt.NDArray[Any]
+    annotator: Codes
+    unit: Codes
+    code: Codes
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_units(self) -> int:
+        return len(self.units)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The categories as numbers; words count 1, 2, 3 ... in their order."""
+        if self.categories.dtype.kind == "f":
+            return self.categories
+        return np.arange(1.0, len(self.categories) + 1)
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the categories were numbers."""
+        return self.categories.dtype.kind == "f"
+
+    @cached_property
+    def counts(self) -> Codes:
+        """Units x categories: how many annotators gave each category."""
+        width = len(self.categories)
+        flat = np.bincount(self.unit * width + self.code, minlength=self.n_units * width)
+        return flat.reshape(self.n_units, width)
+
+    @cached_property
+    def per_unit(self) -> Codes:
+        """How many ratings each unit has."""
+        return np.bincount(self.unit, minlength=self.n_units)
+
+    def where(self, keep: npt.NDArray[np.bool_]) -> Ratings:
+        """Only the ratings marked in ``keep``; annotators, units and categories stay as they are."""
+        return Ratings(self.annotators, self.units, self.categories,
+                       self.annotator[keep], self.unit[keep], self.code[keep])
+
+    def without(self, annotator: int) -> Ratings:
+        """The ratings of everybody but the annotator at this position."""
+        return self.where(self.annotator != annotator)
+
+    def table(self) -> Numbers:
+        """Annotators x units with the categories' numbers, nan where missing."""
+        dense = np.full((self.n_annotators, self.n_units), np.nan)
+        dense[self.annotator, self.unit] = self.numbers[self.code]
+        return dense
+
+    def code_table(self) -> Codes:
+        """Annotators x units with category codes, -1 where missing."""
+        dense = np.full((self.n_annotators, self.n_units), -1)
+        dense[self.annotator, self.unit] = self.code
+        return dense
+
+
+def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = None) -> Ratings:
+    """Read annotators x units into codes.
+
+    Parameters
+    ----------
+    ratings : DataFrame, array, list of lists or mapping of mappings, annotators x units
+        nan, None, NA and empty text are missing. Categories may be numbers or words; words that spell
+        numbers are read as numbers.
+    value_domain : sequence, optional
+        All admissible categories, in order. Without it: the categories that occur, sorted.
+
+    Raises
+    ------
+    ValueError
+        If the table is not two-dimensional, holds an infinite number, or a category outside the domain.
+    """
+    if isinstance(ratings, Ratings):
+        return ratings
+    frame = _as_frame(ratings)
+    cells = _as_cells(frame)
+    present = ~pd.isna(cells)
+    rows, columns = np.nonzero(present)
+    return encode_ratings(rows, columns, cells[rows, columns], tuple(frame.index), list(frame.columns), value_domain)
+
+
+def encode_ratings(annotator: npt.ArrayLike, unit: npt.ArrayLike, values: npt.NDArray[Any],
+                   annotators: tuple[Hashable, ...], units: Sequence[Hashable],
+                   value_domain: Sequence[Any] | None = None) -> Ratings:
+    """Ratings in long form, coded: ``values[k]`` was given by ``annotator[k]`` to ``unit[k]``, none missing."""
+    values = _as_categories(values)
+    if value_domain is None:
+        code, categories = pd.factorize(values, sort=True)
+    else:
+        categories = _as_categories(np.asarray(list(value_domain)))
+        if len(set(categories)) < len(categories):
+            raise ValueError(f"value_domain repeats a category: {list(value_domain)!r}; name each once.")
+        code = pd.Index(categories).get_indexer(pd.Index(values))
+        _check_domain(values, code, value_domain)
+    return Ratings(annotators, units, np.asarray(categories), np.asarray(annotator, dtype=np.int64),
+                   np.asarray(unit, dtype=np.int64), np.asarray(code, dtype=np.int64))
+
+
+def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Ratings:
+    """Two raters' labels of the same units (equal-length vectors, or Series matched by their index)."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        a, b = pd.Series(a), pd.Series(b)
+    if isinstance(a, pd.Series) and isinstance(b, pd.Series):
+        return parse_ratings(pd.DataFrame({"a": a, "b": b}).T, value_domain)
+    a, b = _as_vector(a), _as_vector(b)
+    if len(a) != len(b):
+        raise ValueError(f"The two raters must rate the same units, but there are {len(a)} and {len(b)} labels.")
+    return parse_ratings(pd.DataFrame([a, b], index=["a", "b"], dtype=object), value_domain)
+
+
+def parse_vector(values: Any, name: str) -> Numbers:
+    """A vector of numbers, nan where missing; ``name`` is what the caller calls it, for the message."""
+    try:
+        vector = pd.to_numeric(pd.Series(_as_vector(values), dtype=object)).to_numpy(float, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}.") from None
+    if np.isinf(vector).any():
+        raise ValueError(f"{name} holds an infinite number; leave it out or mark it missing (nan).")
+    return vector
+
+
+def _as_vector(values: Any) -> list[Any]:
+    vector = list(values.to_numpy() if isinstance(values, (pd.Series, pd.Index)) else values)
+    if any(isinstance(entry, (list, tuple, np.ndarray)) for entry in vector[:1]):
+        raise ValueError("Expected one label for each unit (a vector), but got a table.")
+    return vector
+
+
+def _as_frame(ratings: RatingsLike) -> pd.DataFrame:
+    if isinstance(ratings, pd.DataFrame):
+        return ratings
+    if isinstance(ratings, Mapping):
+        return pd.DataFrame.from_dict(dict(ratings), orient="index")
+    rows = ratings if isinstance(ratings, np.ndarray) else list(ratings)
+    flat = rows.ndim != 2 if isinstance(rows, np.ndarray) else any(np.ndim(row) != 1 for row in rows)
+    if flat:
+        raise ValueError("Ratings must be a table, annotators x units: give one row for each annotator.")
+    if not isinstance(rows, np.ndarray) and len({len(row) for row in rows}) > 1:
+        raise ValueError(f"Every annotator needs one cell a unit, but the rows have {[len(r) for r in rows]} cells.")
+    return pd.DataFrame(rows)
+
+
+def _as_cells(frame: pd.DataFrame) -> npt.NDArray[Any]:
+    """The cells as floats if they all are numbers, else as objects with None where missing."""
+    if all(pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes):
+        return frame.to_numpy(dtype=float, na_value=np.nan)
+    cells = frame.astype(object).to_numpy(dtype=object, copy=True)
+    cells[pd.isna(cells)] = None
+    blank = np.frompyfunc(lambda cell: isinstance(cell, str) and cell.strip() in ("", "nan"), 1, 1)
+    cells[blank(cells).astype(bool)] = None
+    return cells
+
+
+def _as_categories(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Floats where every value is or spells a number, else text."""
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return np.array([str(value) for value in values], dtype=object)
+    if np.isinf(numbers).any():
+        raise ValueError("Ratings hold an infinite number; leave it out or mark it missing (nan).")
+    return numbers
+
+
+def _check_domain(values: npt.NDArray[Any], code: npt.NDArray[Any], domain: Sequence[Any]) -> None:
+    outside = values[code < 0]
+    if len(outside):
+        raise ValueError(f"The rating {outside[0]!r} is not in the domain {list(domain)!r}; "
+                         f"correct the rating or widen value_domain.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether one label stands for nothing: None, nan, NA."""
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

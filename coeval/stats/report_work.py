@@ -1,0 +1,153 @@
+"""The sections on what people did: actions, score changes, time, behaviour, systems, the effect of assistance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from .assistance import assistance_effect
+from .behaviour import action_rates, four_behaviours, score_changes
+from .frames import ASSISTED, BLIND, StudyFrames
+from .prediction import ppi_mean
+from .report_agreement import spelled
+from .report_alignment import LEANED, choose_labels, human_means
+from .results import Estimate, Result
+from .times import drift, time_spent
+
+
+def actions_section(study: StudyFrames) -> Result:
+    """Action rates on the drafted lines of assisted submissions, overall and by kind of line."""
+    return action_rates(study.actions[study.actions["arm"] == ASSISTED])
+
+
+def score_change_section(study: StudyFrames) -> Result:
+    """How assisted people moved the drafted scores; submissions shown a wrong score on purpose are left out."""
+    assisted = study.scores[study.scores["arm"] == ASSISTED]
+    sown = assisted["sown"].astype(bool)
+    genuine = assisted[~sown]
+    found = score_changes(genuine["score"], genuine["draft_score"])
+    parts = [Result({"criterion": criterion}, **score_changes(part["score"], part["draft_score"]))
+             for criterion, part in genuine.groupby("criterion", sort=False)]
+    order = {criterion: place for place, criterion in enumerate(study.criteria)}
+    return Result(found, n_sown_left_out=int(sown.sum()),
+                  per_criterion=sorted(parts, key=lambda part: order.get(part["criterion"], len(order))))
+
+
+def time_section(study: StudyFrames) -> Result:
+    """Seconds a criterion and minutes a sample, with idle time in and out, and by annotator and arm."""
+    found = time_spent(study.scores)
+    order = {criterion: place for place, criterion in enumerate(study.criteria)}
+    found["per_criterion"].sort(key=lambda part: order.get(part["criterion"], len(order)))
+    for column in ("annotator", "arm"):
+        found[f"per_{column}"] = [
+            Result({column: name}, n=int(part["wall_seconds"].notna().sum()),
+                   mean_seconds=_mean(part["wall_seconds"]), median_seconds=_median(part["wall_seconds"]))
+            for name, part in study.scores.groupby(column)]
+    return found
+
+
+def _mean(values: pd.Series[Any]) -> float:
+    return float(values.astype(float).mean())
+
+
+def _median(values: pd.Series[Any]) -> float:
+    return float(values.astype(float).median())
+
+
+def behaviour_section(study: StudyFrames) -> Result:
+    """The four behaviours, score distributions by source, and drift over the course of the work.
+
+    Returns
+    -------
+    Result
+        ``assisted`` and ``blind`` (four behaviours with counts), ``definitions``, ``distributions`` (how often
+        each score was given, by source: people by arm, the shown run; overall and by system) and ``drift``.
+    """
+    found = four_behaviours(study.scores)
+    scored, model = study.scored, study.shown_scores.rename("score").reset_index()
+    sources = {"people": scored, "people_assisted": scored[scored["arm"] == ASSISTED],
+               "people_blind": scored[scored["arm"] == BLIND], "llm": model}
+    distributions = [row for source, frame in sources.items() for row in _distributions(study, source, frame)]
+    moved = drift(study.scored)
+    return Result(found, distributions=distributions, drift=moved.to_dict(orient="records"))
+
+
+def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Result]:
+    """How often each score was given, overall (system None) and by system."""
+    if not len(frame):
+        return []
+    parts: list[tuple[str | None, pd.Series[float]]] = [(None, frame["score"])]
+    systems = study.units["system"].replace("", None).to_numpy()[frame["unit"].to_numpy()]
+    parts += [(str(name), part) for name, part in frame["score"].groupby(systems, sort=False)]
+    return [Result(source=source, system=system, n=len(values), mean=Estimate(values.mean()),
+                   counts=_counts(values)) for system, values in parts]
+
+
+def _counts(values: pd.Series[float]) -> dict[str, int]:
+    return {f"{score:g}": int(n) for score, n in values.value_counts().sort_index().items()}
+
+
+def systems_section(study: StudyFrames) -> list[Result]:
+    """The systems by mean score: of people, of the shown run, and prediction-powered.
+
+    Returns
+    -------
+    list of Result
+        In the order of the instances: ``system``, ``n`` (people's scores), ``human_mean`` with ``human``
+        (interval over units), ``llm_mean``, ``n_llm``, ``n_units`` and ``prediction_powered``: people's mean
+        corrected by the model's scores of the units nobody scored blind, undefined where drafts were in view.
+    """
+    scored, model = study.scored, study.shown_scores
+    systems = study.units["system"].replace("", None)
+    reference = choose_labels(study)
+    labelled = human_means(reference.scored)
+    by_system = dict(iter(scored.groupby(systems.to_numpy()[scored["unit"]], sort=False))) if len(scored) else {}
+    found = []
+    for name in systems.dropna().unique():
+        units = np.flatnonzero((systems == name).to_numpy())
+        own, drafted = by_system.get(name, scored.iloc[:0]), model[model.index.isin(units)]
+        found.append(Result(
+            {"system": name, "n": len(own), "human_mean": _average(own["score"], "no person scored this system"),
+             "llm_mean": _average(drafted, "no shown draft of this system has a score"), "n_llm": len(drafted),
+             "n_units": int(own["unit"].nunique()), "human": _interval(own)},
+            prediction_powered=_powered(reference.leaned, labelled[labelled.index.isin(units)], drafted)))
+    return found
+
+
+def _average(values: pd.Series[float], reason: str) -> Estimate:
+    return Estimate(values.astype(float).mean(), n=len(values)) if len(values) else Estimate.undefined(reason)
+
+
+def _interval(own: pd.DataFrame) -> Result:
+    """The people's mean over units, each unit counting once, with a t interval over units."""
+    means = np.asarray(human_means(own), dtype=float)
+    if len(means) < 2:
+        return spelled(Estimate.undefined("fewer than two units were scored"))
+    se = float(means.std(ddof=1) / np.sqrt(len(means)))
+    half, middle = float(stats.t.ppf(0.975, len(means) - 1)) * se, float(means.mean())
+    return spelled(Estimate(middle, ci_low=middle - half, ci_high=middle + half, se=se, interval_kind="over units, t"))
+
+
+def _powered(leaned: bool, labelled: pd.Series[float], drafted: pd.Series[float]) -> Result:
+    if leaned:
+        return spelled(Estimate.undefined(LEANED))
+    both = labelled.index.intersection(drafted.index)
+    rest = drafted.index.difference(labelled.index)
+    return spelled(ppi_mean(labelled[both].to_numpy(), drafted[both].to_numpy(), drafted[rest].to_numpy()),
+                   "lam", "n", "n_unlabeled", "classical")
+
+
+def assistance_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
+    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of sown scores."""
+    found = assistance_effect(study.scores, replicates=replicates, seed=seed)
+    for name in ("adoption", "distance", "pull"):
+        found[name] = spelled(found[name], "p_value", "n_assisted", "n_blind", "n_shifted", "n_instances",
+                              "replicates", "replicates_left_out")
+    found["alpha_difference"] = spelled(found["alpha_difference"], "p_value", "n_units_a", "n_units_b")
+    sown = found["sown"]
+    found["sown"] = Result(sown, caught=spelled(sown["caught"]),
+                           per_annotator=[Result(row, caught=spelled(row["caught"])) for row in sown["per_annotator"]])
+    return found

@@ -1,0 +1,100 @@
+"""Carries out jobs in a thread of its own, so that no page has to stay open for them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+from coeval.domain import Job, JobState
+from coeval.errors import CoevalError
+from coeval.llm.progress import Progress
+from coeval.store import jobs
+from coeval.study.access import OPERATOR, Context
+from coeval.study.drafting import read_wish
+from coeval.study.judging import run_drafting
+
+QUIET_SECONDS = 30.0
+"""A job that says it runs, and has not written for so long, was cut off."""
+
+
+class Worker:
+    """One thread per running job, in the process of the server."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._threads: dict[int, threading.Thread] = {}
+
+    def start(self, job: Job) -> None:
+        thread = threading.Thread(target=self._run, args=(job,), name=f"job-{job.id}", daemon=True)
+        self._threads[job.id] = thread
+        thread.start()
+
+    def is_running(self, job: int) -> bool:
+        thread = self._threads.get(job)
+        return thread is not None and thread.is_alive()
+
+    def _run(self, job: Job) -> None:
+        self._update(job, state=JobState.RUNNING)
+        try:
+            asyncio.run(self._draft(job))
+        except CoevalError as error:
+            self._update(job, state=JobState.FAILED, message=str(error))
+        except Exception as error:
+            self._update(job, state=JobState.FAILED, message=f"{type(error).__name__}: {error}")
+            raise
+
+    async def _draft(self, job: Job) -> None:
+        report = await run_drafting(
+            self.context,
+            OPERATOR,
+            str(job.params["slug"]),
+            read_wish(job.params),
+            on_progress=lambda progress: self._note(job, progress),
+            should_stop=_Watch(self.context, job),
+        )
+        found = self._read(job)
+        if found.state is JobState.CANCELLED:
+            self._update(job, done=report.done, failed=report.failed)
+            return
+        state = JobState.DONE if report.complete else JobState.FAILED
+        self._update(job, state=state, done=report.done, failed=report.failed, message=str(report))
+
+    def _note(self, job: Job, progress: Progress) -> None:
+        self._update(job, done=progress.done, failed=progress.failed, message=str(progress))
+
+    def _update(self, job: Job, **values: object) -> None:
+        with self.context.store.write() as db:
+            if "state" not in values:
+                found = jobs.get_job(db, job.id)
+                if found is not None and found.state is JobState.CANCELLED:
+                    values.pop("message", None)
+            jobs.update_job(db, job.id, **values)
+
+    def _read(self, job: Job) -> Job:
+        with self.context.store.read() as db:
+            found = jobs.get_job(db, job.id)
+        assert found is not None
+        return found
+
+
+class _Watch:
+    """Whether a job was cancelled; asked often, looked up at most twice a second."""
+
+    def __init__(self, context: Context, job: Job) -> None:
+        self.context, self.job = context, job
+        self._asked, self._stop = 0.0, False
+
+    def __call__(self) -> bool:
+        if time.monotonic() - self._asked > 0.5:
+            self._asked = time.monotonic()
+            with self.context.store.read() as db:
+                found = jobs.get_job(db, self.job.id)
+            self._stop = found is not None and found.state is JobState.CANCELLED
+        return self._stop
+
+
+def mark_interrupted(context: Context) -> int:
+    """Say of jobs that were cut off by a crash that they can be started again; how many there were."""
+    with context.store.write() as db:
+        return jobs.mark_interrupted(db, QUIET_SECONDS)

@@ -1,0 +1,1 @@
+"""The screens: the only importers of gradio and fastapi."""

@@ -1,0 +1,51 @@
+"""Set-up: tasks, import, pre-fill, people, export. Its own mount, for owners only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from coeval.errors import CoevalError
+from coeval.study.access import Context
+from coeval.ui.admin_import import build_import_tab
+from coeval.ui.admin_people import build_people_tab
+from coeval.ui.admin_prefill import build_prefill_tab
+from coeval.ui.admin_tasks import build_tasks_tab
+from coeval.ui.identity import get_person, shown
+from coeval.ui.tasks_picker import task_choices
+from coeval.ui.view import View, el
+
+
+def build_admin(context: Context) -> gr.Blocks:
+    """The Blocks of the set-up area."""
+    with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
+        with gr.Row(elem_id="top-bar"):
+            View(el("strong", "CoEval · Set-up"), elem_id="brand")
+            task = gr.Dropdown([], show_label=False, container=False, elem_id="task-picker", interactive=True)
+            View(el("div.me", el("a", "← Back to the study", href="../")), elem_id="me")
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab("Tasks", id="tasks") as tasks_tab:
+                load_tasks = build_tasks_tab(context, task)
+            with gr.Tab("Import", id="import"):
+                build_import_tab(context, task)
+            with gr.Tab("Pre-fill", id="prefill") as prefill_tab:
+                load_prefill = build_prefill_tab(context, task)
+            with gr.Tab("People and export", id="people") as people_tab:
+                load_people = build_people_tab(context, task)
+
+        def on_load(request: gr.Request) -> Any:
+            try:
+                return task_choices(context, get_person(context, request), request.query_params.get("task"))
+            except CoevalError as error:
+                raise shown(error) from error
+
+        start = demo.load(on_load, outputs=task, queue=False, api_visibility="private")
+        load_tasks(start.then)
+        for event in (tasks_tab.select, task.input):
+            load_tasks(event)
+        for event in (prefill_tab.select, task.input):
+            load_prefill(event)
+        for event in (people_tab.select, task.input):
+            load_people(event)
+    return demo

@@ -1,0 +1,261 @@
+"""Model and people: how closely each judge follows people, and on which labels that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.frames import BLIND
+from coeval.stats.report import section_notes
+from coeval.stats.report_alignment import alignment_section
+from coeval.stats.report_work import behaviour_section
+from coeval.stats.results import Estimate, Result
+from coeval.ui import charts
+from coeval.ui.agreement.changes import _crossed
+from coeval.ui.agreement.figures import Figure, Get, Page, banner, data_table, tile
+from coeval.ui.agreement.words import number, percent, plain_number, plural, shown
+from coeval.ui.view import Node
+
+LEVELS = ("dataset", "document", "system")
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
+SOURCES = {"llm": "Model", "people_assisted": "People, with the draft", "people_blind": "People, blind"}
+COLUMNS = {"llm": "the model with people", "llm_assisted": "the model with assisted people",
+           "llm_blind": "the model with blind people", "people": "people with each other",
+           "people_assisted": "assisted people", "people_blind": "blind people"}  # fmt: skip
+
+
+def build(get: Get) -> Iterator[Page]:
+    section, behaviour = get(alignment_section), get(behaviour_section)
+    run = _main_run(section.runs)
+    if run is None:
+        yield Page([banner("No run of drafts has a score yet, so there is no model to hold against people.")],
+                   [distribution_figure(behaviour.distributions)])  # fmt: skip
+        return
+    yield Page(
+        [
+            _labels_banner(section, run),
+            _correlation_tile(run),
+            _median_tile(run),
+            _accuracy_tile(run),
+            _alt_tile(run),
+        ],
+        [correlations_figure(run), confusion_figure(run), distribution_figure(behaviour.distributions)],
+        [_runs_table(section), _pairwise_table(section), _criteria_table(run), *_more_tables(section)],
+        section_notes({"alignment": section}),
+    )
+
+
+def _main_run(runs: Sequence[Result]) -> Result | None:
+    """The shown run, or the first."""
+    return next((run for run in runs if run.shown), runs[0] if runs else None)
+
+
+def _labels_banner(section: Result, run: Result) -> Node:
+    """Which labels the figures rest on: the first thing to know here."""
+    name = run.label or run.run
+    if section.labels == BLIND:
+        return banner(f"Held against blind scores only: {plural(section.n_labels, 'score')} given without the draft "
+                      f"in view. Judge: {name}.")  # fmt: skip
+    return banner(
+        f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
+        f"people who see a draft lean towards it, so the judge looks better here than it is. Judge: {name}.",
+        warn=section.leaned,
+    )
+
+
+def _correlation_tile(run: Result) -> Node:
+    document, data = run.correlations.document, run.correlations.dataset
+    level = document if document.kendall.defined else data
+    name = "within documents" if level is document else "over the whole dataset"
+    groups = f"{plural(level.groups_used, 'document')} used" if level is document else ""
+    skipped = [f"{plural(level.groups_skipped, 'document')} left out: one side gave one score only"]
+    return tile("Kendall τ-b", level.kendall, name, groups, rows="drafts.csv",
+                more=skipped if level is document and level.groups_skipped else [])  # fmt: skip
+
+
+def _median_tile(run: Result) -> Node:
+    found = run.confusion
+    about = (f"within one point {percent(found.within_one)}", f"model minus median {plain_number(found.bias)}")
+    return tile("Equals the people's median", found.exact, *(about if found.n else ()), show=percent)
+
+
+def _accuracy_tile(run: Result) -> Node:
+    found = run.pairwise_accuracy
+    ties = f"{number(found.accuracy_calibrated)} with ties calibrated (an upper bound)"
+    pairs = plural(found.n_pairs, "pair") + (", a sample of all" if found.sampled else "")
+    about = (ties, pairs, "ordered or tied as people do") if found.accuracy.defined else ()
+    return tile("Pairwise accuracy", found.accuracy, *about)
+
+
+def _alt_tile(run: Result) -> Node:
+    found = run.alt_test
+    rate = found.winning_rate if isinstance(found.winning_rate, Estimate) else Estimate(found.winning_rate)
+    if not rate.defined:
+        return tile("May stand in for a person", rate, "alt-test")
+    verdict = "passes" if found.passed else "does not pass"
+    return tile(
+        "May stand in for a person",
+        rate,
+        f"alt-test: {verdict} at .50",
+        f"advantage probability {number(found.advantage_probability)}",
+        f"ε {number(found.epsilon)}",
+        plural(len(found.people), "person", "people") + " tested",
+        more=[f"{plural(len(found.people_left_out), 'person', 'people')} with too few items"] if found.people_left_out else [],
+    )  # fmt: skip
+
+
+def correlations_figure(run: Result) -> Figure:
+    """Three coefficients at three levels: on one data set they differ by more than a factor of two."""
+    rows = [
+        {"label": level.capitalize(), "series": title, "value": float(found[name]), "low": float("nan"),
+         "high": float("nan"), "n": found.n, "groups_used": found.groups_used, "groups_left_out": found.groups_skipped,
+         "reason": found[name].reason or "", "about": shown(found[name])}
+        for level in LEVELS for found in [run.correlations[level]] for name, title in COEFFICIENTS.items()
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    words = " ".join(
+        f"{level.capitalize()} level: " + ", ".join(f"{title} {shown(run.correlations[level][name])}" for name, title in COEFFICIENTS.items()) + "."
+        for level in LEVELS
+    )  # fmt: skip
+    drawn = frame.dropna(subset=["value"])
+    return Figure(
+        "correlations",
+        "Correlation with people, by level",
+        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(columns=["low", "high", "about"]),
+        lambda: charts.pairs(drawn, words, title="correlation", domain=(min(0.0, drawn["value"].min()), 1.0)),
+        words,
+        rows="drafts.csv",
+        width="wide",
+        note="dataset: all items pooled · document: within each, then the mean · system: the systems' means",
+    )
+
+
+def confusion_figure(run: Result) -> Figure:
+    """The people's median against the model's score."""
+    cells = pd.DataFrame([dict(cell) for cell in run.confusion.cells], columns=["people", "llm", "n"])
+    totals = cells.groupby("people")["n"].transform("sum")
+    cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))
+    found = run.confusion
+    words = (
+        f"The model's score equals the people's median for {percent(found.exact)} of {plural(found.n, 'unit')} and "
+        f"is within one point for {percent(found.within_one)}."
+        if found.n
+        else "No unit was scored by both people and the model."
+    )
+    return Figure(
+        "confusion",
+        "The people's median and the model's score",
+        cells,
+        lambda: charts.confusion(_crossed(cells, x="llm", y="people"), words, x="the model's score", y="people's median"),
+        words,
+        width="narrow",
+        note="units · a median between two points counts half to each",
+    )
+
+
+def distribution_figure(distributions: Sequence[Result]) -> Figure:
+    """Score distributions by source (CoEval paper, figures 2, 6 and 7)."""
+    overall = [row for row in distributions if row.system is None and row.source in SOURCES]
+    overall.sort(key=lambda row: list(SOURCES).index(row.source))
+    frame = pd.DataFrame(
+        [
+            {"series": SOURCES[row.source], "score": score, "n": n, "share": n / row.n}
+            for row in overall for score, n in row.counts.items()
+        ],
+        columns=["series", "score", "n", "share"],
+    )  # fmt: skip
+    words = " ".join(
+        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, "
+        + ", ".join(f"score {score} {percent(n / row.n)}" for score, n in row.counts.items())
+        + f", n {row.n:,}."
+        for row in overall
+    )
+    data = [
+        {"source": SOURCES.get(row.source, "People"), "system": row.system or "", "score": score, "n": n, "share": n / row.n}
+        for row in distributions for score, n in row.counts.items()
+    ]  # fmt: skip
+    return Figure(
+        "distributions",
+        "Scores by source",
+        pd.DataFrame(data, columns=["source", "system", "score", "n", "share"]),
+        lambda: charts.distribution(frame, words),
+        words or "Nobody has scored anything yet.",
+        note="over all criteria; the file has them by system too",
+    )
+
+
+def _runs_table(section: Result) -> Node:
+    rows = [
+        (
+            run.label + (" (shown)" if run.shown else ""),
+            f"{run.n_units:,}",
+            *(shown(run.correlations[level].kendall).split(":")[0] for level in LEVELS),
+            shown(run.pairwise_accuracy.accuracy).split(":")[0],
+            percent(run.confusion.exact),
+            _alt_words(run.alt_test),
+            number(run.consistency.mean_sd),
+        )
+        for run in section.runs
+    ]
+    columns = ["Judge", "Units", "τ-b dataset", "τ-b document", "τ-b system", "Pairwise accuracy", "Equals median",
+               "Alt-test", "SD over samples"]  # fmt: skip
+    return data_table("Judges", pd.DataFrame(rows, columns=columns), section.human_score, rows="drafts.csv")
+
+
+def _alt_words(found: Result) -> str:
+    if found.passed is None:
+        return "undefined"
+    return f"ω {number(found.winning_rate)}, ρ {number(found.advantage_probability)}"
+
+
+def _pairwise_table(section: Result) -> Node:
+    """Mean correlations over pairs of raters (CoEval paper, table 8)."""
+    found = section.mean_pairwise_correlations
+    rows = [
+        (title, *(shown(found[name][method]).split(":")[0] for method in COEFFICIENTS), f"{found[name].n_pairs:,}",
+         f"{found[name].n_pairs_left_out:,}")
+        for name, title in COLUMNS.items() if name in found
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
+    return data_table("Mean pairwise correlations", frame, "pairs that share fewer than two units are left out")
+
+
+def _criteria_table(run: Result) -> Node:
+    rows = [
+        (f"{place}. {part.criterion}", f"{part.n_units:,}",
+         *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS), percent(part.confusion.exact),
+         plain_number(part.confusion.bias), _alt_words(part.alt_test))
+        for place, part in enumerate(run.per_criterion, 1)
+    ]  # fmt: skip
+    columns = ["Criterion", "Units", "τ-b dataset", "τ-b document", "τ-b system", "Equals median", "Model − median", "Alt-test"]
+    return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
+
+
+def _more_tables(section: Result) -> list[Node]:
+    tables = []
+    if section.comparisons:
+        tables.append(_comparisons_table(section.comparisons))
+    if section.competence.annotators:
+        tables.append(_competence_table(section.competence))
+    return tables
+
+
+def _comparisons_table(comparisons: Sequence[Result]) -> Node:
+    rows = [
+        (f"{row.a} – {row.b}", row.criterion, number(row.r_a), number(row.r_b), shown(row.bootstrap.value).split(":")[0],
+         number(row.williams.p_two_sided, 3), number(row.permutation.p_value, 3), f"{row.n:,}")
+        for row in comparisons
+    ]  # fmt: skip
+    columns = ["Judges", "Criterion", "r first", "r second", "Difference [95%]", "p Williams", "p permutation", "Units"]
+    note = "Pearson with the people's mean, on the units both judged · two-sided · items resampled"
+    return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+
+
+def _competence_table(competence: Result) -> Node:
+    rows: list[tuple[Any, ...]] = [
+        (row["annotator"], number(row["competence"]), f"{row['n']:,}") for row in competence.annotators
+    ]
+    note = "Dawid and Skene: the chance that a person's score is right, as all scores together tell it"
+    return data_table("Competence", pd.DataFrame(rows, columns=["Person", "Competence", "Scores"]), note)

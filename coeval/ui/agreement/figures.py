@@ -1,0 +1,102 @@
+"""The pieces of a section: tiles with big numbers, charts with their data, tables, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.results import Estimate
+from coeval.ui.agreement.words import facts, left_out, number
+from coeval.ui.view import Node, el, table
+
+Get = Callable[..., Any]
+"""A statistic of the task at hand: ``get(function)``, or ``get(function, actions=True)``; see study.statistics."""
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart, and the numbers it shows.
+
+    ``name`` is the file's name without ``.csv``; ``data`` what that file holds; ``draw`` makes the chart;
+    ``words`` says the same to whoever does not see it; ``rows`` is the file with the rows under the numbers.
+    """
+
+    name: str
+    title: str
+    data: pd.DataFrame
+    draw: Callable[[], Any]
+    words: str
+    rows: str = "scores.csv"
+    width: str = "full"
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why."""
+
+    tiles: Sequence[Node] = ()
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Node] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def tile(
+    title: str,
+    value: Any,
+    *about: str,
+    show: Callable[[Any], str] = number,
+    rows: str = "scores.csv",
+    more: Sequence[str] = (),
+) -> Node:
+    """A big number with everything beside it that a reader needs: n, level, interval, what was left out.
+
+    Args:
+        about: what to say besides what the estimate says of itself.
+        rows: the file with the rows under the number.
+        more: what else was left out.
+    """
+    undefined = isinstance(value, Estimate) and not value.defined
+    head = el("div.big.undefined", "undefined") if undefined else el("div.big", show(value))
+    said = [text for text in (*facts(value), *about) if text]
+    if undefined:
+        said = [value.reason or "there is nothing to compute it from", *said]
+    omitted = [*left_out(value), *more]
+    return el(
+        "div.card.tile",
+        el("h4", title),
+        head,
+        el("p.note", " · ".join(said)) if said else None,
+        el("p.note.omitted", " · ".join(omitted)) if omitted else None,
+        el("p.note.rows", rows_link(rows)),
+    )
+
+
+def rows_link(name: str, text: str = "rows") -> Node:
+    """A link to one of the task's files; the page fills in which task (see ``with_links``)."""
+    return el("a", text, href=name, download="", title=f"The rows under this number: {name}")
+
+
+def data_table(title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "scores.csv") -> Node:
+    """A card with a table of texts; its columns are named as they are to be read."""
+    body = [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+    return el(
+        "div.card.numbers",
+        el("h4", title),
+        el("div.scroll", table([str(name) for name in frame.columns], body)),
+        el("p.note", f"{note} · " if note else "", rows_link(rows)),
+    )
+
+
+def notes_view(notes: Sequence[str]) -> Node | None:
+    """What was left out, and why a number is undefined: folded away, but there."""
+    if not notes:
+        return None
+    return el(
+        "details.card.notes",
+        el("summary", f"What was left out, and what is undefined ({len(notes)})"),
+        el("ul", *(el("li", note) for note in notes)),
+    )

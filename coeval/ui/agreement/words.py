@@ -1,0 +1,122 @@
+"""Estimates in words: the figure, its interval, and everything a reader needs to judge it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from coeval.stats.results import Estimate
+
+INTERVALS = {
+    "bootstrap over units, bias-corrected and accelerated": "items resampled (BCa)",
+    "bootstrap over units, percentile": "items resampled (percentiles)",
+    "jackknife over units, t": "items left out one by one (jackknife)",
+    "linearised over units, t": "items vary, people are fixed (linearised)",
+    "Wilson": "Wilson interval",
+}
+"""Kinds of interval, as the statistics name them, in the words of the page."""
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A coefficient as papers print it, without the 0 before the point.
+
+    >>> number(0.6294), number(-0.021), number(1.0), number(None), number(float("nan"))
+    ('.63', '−.02', '1.00', 'undefined', 'undefined')
+    """
+    if value is None or math.isnan(value):
+        return "undefined"
+    text = f"{abs(value):.{digits}f}"
+    sign = "−" if value < 0 and float(text) else ""
+    return sign + (text[1:] if text.startswith("0.") else text)
+
+
+def plain_number(value: float | None, digits: int = 2) -> str:
+    """A quantity that is no coefficient: a mean score, seconds.
+
+    >>> plain_number(4.126), plain_number(1234.5, 0), plain_number(-0.5, 1)
+    ('4.13', '1,234', '−0.5')
+    """
+    if value is None or math.isnan(value):
+        return "undefined"
+    return f"{value:,.{digits}f}".replace("-", "−")
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """
+    >>> percent(0.7071), percent(0.0123, 1), percent(None)
+    ('71%', '1.2%', 'undefined')
+    """
+    if share is None or math.isnan(share):
+        return "undefined"
+    return f"{100 * share:.{digits}f}%"
+
+
+def plural(n: int | float, word: str, words: str | None = None) -> str:
+    """
+    >>> plural(1, "unit"), plural(1000, "unit"), plural(5, "person", "people")
+    ('1 unit', '1,000 units', '5 people')
+    """
+    return f"{n:,.0f} {word if n == 1 else words or word + 's'}"
+
+
+def interval(value: Any, show: Any = number) -> str:
+    """The interval in brackets, or nothing where there is none.
+
+    >>> interval(Estimate(0.63, ci_low=0.6, ci_high=0.66))
+    '[.60, .66]'
+    """
+    low, high = value.ci if isinstance(value, Estimate) else (math.nan, math.nan)
+    return "" if math.isnan(low) or math.isnan(high) else f"[{show(low)}, {show(high)}]"
+
+
+def shown(value: Any, show: Any = number) -> str:
+    """The figure with its interval; an undefined one with its reason.
+
+    >>> shown(Estimate(0.63, ci_low=0.6, ci_high=0.66)), shown(Estimate.undefined("nobody rated"))
+    ('.63 [.60, .66]', 'undefined: nobody rated')
+    """
+    if isinstance(value, Estimate) and not value.defined:
+        return f"undefined: {value.reason}" if value.reason else "undefined"
+    return f"{show(value)} {interval(value, show)}".strip()
+
+
+def facts(value: Any) -> Iterator[str]:
+    """What the figure was computed from: level, interval and its kind, n, units, people, what was left out."""
+    details = value.details if isinstance(value, Estimate) else {}
+    if details.get("level"):
+        yield str(details["level"])
+    if interval(value):
+        yield f"{percent(details.get('confidence', 0.95))} {interval(value)}"
+    if details.get("n_units") is not None:
+        yield plural(details["n_units"], "unit")
+    elif details.get("n") is not None:
+        yield f"n {details['n']:,.0f}"
+    if details.get("n_annotators") is not None:
+        yield plural(details["n_annotators"], "person", "people")
+    kind = details.get("interval_kind")
+    if interval(value) and kind:
+        yield INTERVALS.get(kind, str(kind))
+
+
+def left_out(value: Any) -> Iterator[str]:
+    """What the figure does not rest on, each with its count."""
+    details = value.details if isinstance(value, Estimate) else {}
+    if details.get("n_units_left_out"):
+        yield f"{plural(details['n_units_left_out'], 'unit')} with a single score left out"
+    if details.get("n_left_out"):
+        yield f"{plural(details['n_left_out'], 'item')} left out"
+    if details.get("replicates_left_out"):
+        yield (
+            f"{details['replicates_left_out']:,} of {details['replicates']:,} replicates left out, "
+            "where it was undefined"
+        )
+
+
+def numbered(criteria: Sequence[str]) -> dict[str, str]:
+    """Each criterion's text to a label that stays unique where it is cut short.
+
+    >>> numbered(["Is it true?", "Is it clear?"])
+    {'Is it true?': '1. Is it true?', 'Is it clear?': '2. Is it clear?'}
+    """
+    return {text: f"{position}. {text}" for position, text in enumerate(criteria, 1)}

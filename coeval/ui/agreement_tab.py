@@ -1,0 +1,168 @@
+"""The Agreement tab: six sections of tiles, charts and tables, of which only the one shown is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person, Role
+from coeval.errors import CoevalError
+from coeval.study.access import Context
+from coeval.ui.agreement import SECTIONS, Figure, Page, get_page
+from coeval.ui.agreement.figures import notes_view
+from coeval.ui.agreement.links import chart_file, downloads_view, with_links
+from coeval.ui.identity import get_person, shown
+from coeval.ui.view import Node, View, el
+
+Bind = Callable[[Callable[..., Any]], None]
+SLOTS = 4
+"""The most charts that a section has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Room for one chart: its card, title, drawing, and the line below it."""
+
+    card: gr.Column
+    head: View
+    plot: gr.Plot
+    foot: View
+
+    def all(self) -> list[Any]:
+        return [self.card, self.head, self.plot, self.foot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of the tab."""
+
+    section: gr.Radio
+    downloads: View
+    tiles: View
+    slots: tuple[_Slot, ...]
+    tables: View
+
+    def all(self) -> list[Any]:
+        slots = [part for slot in self.slots for part in slot.all()]
+        return [self.section, self.downloads, self.tiles, *slots, self.tables]
+
+
+def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    parts = _build_parts()
+
+    def on_load(slug: str | None, section: str, request: gr.Request) -> dict[Any, Any]:
+        try:
+            return _state(context, parts, get_person(context, request), slug, section)
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def load_on(event: Callable[..., Any]) -> None:
+        event(
+            on_load,
+            [task, parts.section],
+            parts.all(),
+            queue=False,
+            show_progress="minimal",
+            show_progress_on=parts.tiles,
+            api_visibility="private",
+            concurrency_limit=None,
+        )
+
+    load_on(parts.section.input)
+    return load_on
+
+
+def _build_parts() -> _Parts:
+    with gr.Row(elem_id="agreement-bar", elem_classes="agreement-bar"):
+        choices = [(section.title, name) for name, section in SECTIONS.items()]
+        section = gr.Radio(
+            choices,
+            value=choices[0][1],
+            show_label=False,
+            container=False,
+            elem_id="agreement-section",
+            elem_classes="segmented",
+        )
+        downloads = View(elem_id="agreement-downloads")
+    tiles = View(elem_id="agreement-tiles")
+    with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
+        slots = tuple(_build_slot(number) for number in range(1, SLOTS + 1))
+    tables = View(elem_id="agreement-tables")
+    return _Parts(section, downloads, tiles, slots, tables)
+
+
+def _build_slot(number: int) -> _Slot:
+    with gr.Column(visible=False, elem_id=f"chart-{number}", elem_classes=["card", "chart"]) as card:
+        head = View()
+        plot = gr.Plot(show_label=False, container=False)
+        foot = View()
+    return _Slot(card, head, plot, foot)
+
+
+def _state(context: Context, parts: _Parts, person: Person, slug: str | None, section: str) -> dict[Any, Any]:
+    """The whole tab as this person may see it."""
+    if person.role is Role.ANNOTATOR:
+        return _only(parts, _closed_view())
+    if not slug:
+        return _only(parts, _no_task_view())
+    page = get_page(context, person, slug, section)
+    update: dict[Any, Any] = {
+        parts.section: gr.Radio(visible=True),
+        parts.downloads: downloads_view(slug),
+        parts.tiles: with_links(slug, [el("div.tiles", *page.tiles)]),
+        parts.tables: with_links(slug, [*page.tables, *_notes(page)]),
+    }
+    figures: list[Figure | None] = [*page.figures, *[None] * SLOTS]
+    for slot, figure in zip(parts.slots, figures, strict=False):
+        update |= _filled(slot, figure, slug, section) if figure else {slot.card: gr.Column(visible=False)}
+    return update
+
+
+def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, Any]:
+    foot = el(
+        "div.chart-foot",
+        el("p.note", figure.note) if figure.note else None,
+        el("details", el("summary", "In words"), el("p.note", figure.words)),
+        el("a", "Data as CSV", href=chart_file(slug, section, figure.name), download=""),
+        el("a", "Rows", href=figure.rows, download="", title=f"The rows under it: {figure.rows}"),
+    )
+    return {
+        slot.card: gr.Column(visible=True, elem_classes=["card", "chart", figure.width]),
+        slot.head: el("h4", figure.title),
+        slot.plot: figure.draw(),
+        slot.foot: with_links(slug, [foot]),
+    }
+
+
+def _notes(page: Page) -> list[Node]:
+    notes = notes_view(page.notes)
+    return [notes] if notes else []
+
+
+def _only(parts: _Parts, message: Node) -> dict[Any, Any]:
+    """The tab with nothing but a message."""
+    hidden = {slot.card: gr.Column(visible=False) for slot in parts.slots}
+    return {
+        parts.section: gr.Radio(visible=False),
+        parts.downloads: None,
+        parts.tiles: message,
+        parts.tables: None,
+    } | hidden
+
+
+def _closed_view() -> Node:
+    return el(
+        "div.card.empty",
+        el("h3", "The team sees the statistics"),
+        el(
+            "p", "Owners and researchers read agreement here; annotators do not, so that nobody is led by it."
+        ),
+    )
+
+
+def _no_task_view() -> Node:
+    return el("div.card.empty", el("h3", "There is no task yet"), el("p", "An owner states one in Set-up."))

@@ -1,0 +1,180 @@
+"""What browsers send, checked before anything reads it: shapes, lengths and counts. Never a drafted text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from coeval.domain import MAX_REMARK, Action, RowKind
+from coeval.errors import InputError
+from coeval.scrutiny import AddedRow, SentRow
+from coeval.study.scrutiny import Sent
+
+MAX_ROWS = 500
+"""Drafted lines in one table; a draft has a handful, a ballot a few dozen."""
+
+MAX_ADDED = 200
+"""Lines one person may add in one table."""
+
+LARGEST_ID = 2**53 - 1
+"""The largest whole number that JavaScript holds exactly."""
+
+
+def _check_text(text: str) -> str:
+    """A text that a database and a CSV file can hold: no NUL, no half of a surrogate pair."""
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("it holds a character that cannot be stored: remove it and type it again")
+    return text
+
+
+Remark = Annotated[str, Field(max_length=MAX_REMARK), AfterValidator(_check_text)]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+Score = Annotated[float, Field(allow_inf_nan=False)]
+Decision = Literal["approve", "delete", "revise"]
+
+
+class Payload(BaseModel):
+    """Base of everything a browser sends: an unknown field or a type that is nearly right is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class RowPayload(Payload):
+    """What a person says of one drafted line; ``action`` is None while they have not decided."""
+
+    id: Id
+    action: Decision | None = None
+    reason: Remark = ""
+    new_text: Remark = ""
+
+
+class AddedPayload(Payload):
+    """A line that a person adds."""
+
+    kind: Literal["criterion", "conclusion", "evidence"]
+    new_text: Remark
+    reason: Remark = ""
+
+
+class TablePayload(Payload):
+    """What a ReviewTable gives back; ``rev`` is that of the sheet it was made from."""
+
+    rev: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    score: Score | None = None
+    rows: list[RowPayload] = Field(max_length=MAX_ROWS)
+    added: list[AddedPayload] = Field(max_length=MAX_ADDED)
+
+
+class SubmissionPayload(Payload):
+    """The body of a confirm: one person's scrutiny of one instance by one criterion."""
+
+    uid: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+    instance: Id
+    criterion: Id
+    draft: Id | None
+    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
+    opened_at: Annotated[str, Field(max_length=40), AfterValidator(_check_text)] = ""
+    active_ms: Annotated[int, Field(ge=0, le=LARGEST_ID)] | None = None
+    score: Score | None
+    bulk: bool = False
+    rows: list[RowPayload] = Field(max_length=MAX_ROWS)
+    added: list[AddedPayload] = Field(max_length=MAX_ADDED)
+    filter: Literal["all", "unfinished", "flagged"] = "unfinished"
+
+    def to_sent(self) -> Sent:
+        """The same as the use case takes it.
+
+        Raises:
+            InputError: a criterion is added, which only a ballot can hold.
+        """
+        return Sent(
+            uid=self.uid,
+            instance=self.instance,
+            criterion=self.criterion,
+            draft=self.draft,
+            revision=self.revision,
+            score=self.score,
+            rows=tuple(_sent_row(row) for row in self.rows),
+            added=tuple(_added_row(row) for row in self.added),
+            opened_at=self.opened_at,
+            active_ms=self.active_ms,
+            bulk=self.bulk,
+        )
+
+
+class MarkPayload(Payload):
+    """Flag, comment and skip of one instance; None leaves a mark as it is."""
+
+    instance: Id
+    flagged: bool | None = None
+    comment: Remark | None = None
+    skipped: bool | None = None
+
+
+def _sent_row(row: RowPayload) -> SentRow:
+    return SentRow(row.id, Action(row.action) if row.action else None, row.reason, row.new_text)
+
+
+def _added_row(row: AddedPayload) -> AddedRow:
+    if row.kind == "criterion":
+        raise InputError("A criterion cannot be added to an evaluation: propose it in the Criteria tab.")
+    return AddedRow(RowKind(row.kind), row.new_text, row.reason)
+
+
+NAMES = {"new_text": "the new text", "reason": "the reason", "comment": "the comment", "score": "the score"}
+
+
+def explain(errors: list[Mapping[str, Any]]) -> str:
+    """The first of pydantic's errors as one sentence that names the value and the remedy.
+
+    >>> explain([{"type": "string_too_long", "loc": ("rows", 1, "reason"), "input": "x" * 12000, "msg": ""}])
+    'Line 2: the reason has 12,000 characters; shorten it to 10,000.'
+    """
+    first = errors[0]
+    path = [part for part in first["loc"] if part != "body"]
+    where = _where(path)
+    name = NAMES.get(str(path[-1]), f"“{path[-1]}”") if path else "what was sent"
+    given = repr(first.get("input"))[:40]
+    if first["type"] == "string_too_long":
+        return f"{where}{name} has {len(first['input']):,} characters; shorten it to {MAX_REMARK:,}."
+    if first["type"] == "too_long":
+        return (
+            f"{name} holds {len(first['input']):,} lines, more than a table can; remove some and save again."
+        )
+    if first["type"] == "value_error":
+        return f"{where}{name}: {str(first['msg']).removeprefix('Value error, ')}."
+    if first["type"] == "extra_forbidden":
+        return f"{where}{name} is not expected here: reload the page and try again."
+    if first["type"] == "missing":
+        return f"{where}{name} is missing: reload the page and try again."
+    return f"{where}{name} is {given}, which cannot be used: reload the page and try again."
+
+
+def _where(path: list[Any]) -> str:
+    """ "Line 2: " for the second row; lines count from 1, as people count them."""
+    if len(path) > 1 and path[0] in ("rows", "added") and isinstance(path[1], int):
+        return f"{'Line' if path[0] == 'rows' else 'Added line'} {path[1] + 1}: "
+    return ""
+
+
+def refuse(error: ValidationError) -> NoReturn:
+    """Turn pydantic's error into ours.
+
+    Raises:
+        InputError: always.
+    """
+    raise InputError(explain([dict(one) for one in error.errors(include_url=False)])) from error
+
+
+def parse_table(sent: object) -> TablePayload:
+    """Check what a ReviewTable gives back.
+
+    Raises:
+        InputError: it has not the shape, a text is too long, or there are too many lines.
+    """
+    try:
+        return TablePayload.model_validate(sent)
+    except ValidationError as error:
+        refuse(error)

@@ -1,0 +1,41 @@
+"""Run the server until it is asked to stop, and end cleanly."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+
+from coeval.errors import InputError
+from coeval.study.access import Context
+from coeval.study.demo import ensure_demo
+from coeval.ui.server import build_app
+
+
+def run_server(context: Context, host: str, port: int) -> None:
+    """Serve CoEval on an address of this machine until interrupted.
+
+    Raises:
+        InputError: the port is taken.
+    """
+    _check_free(host, port)
+    ensure_demo(context)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"CoEval is at http://{shown}:{port}  (file: {context.store.path}; Ctrl+C stops it)", flush=True)
+    config = uvicorn.Config(
+        build_app(context), host=host, port=port, log_level="warning", timeout_graceful_shutdown=10
+    )
+    uvicorn.Server(config).run()
+    context.store.close()
+
+
+def _check_free(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise InputError(
+                f"Port {port} on {host} cannot be used ({error.strerror}): choose another with --port."
+            ) from error

@@ -1,0 +1,81 @@
+/** The way to the server: JSON both ways, and one kind of error that says whether trying again makes sense. */
+
+const PATIENCE_MS = 10_000;
+
+/** Where the app stands; it may be mounted under a path. Always ends in a slash. */
+export function appRoot() {
+  const meta = document.querySelector('meta[name="coeval-root"]')?.content;
+  const root = meta ? new URL(meta, document.baseURI) : new URL('../', import.meta.url);
+  return root.href.endsWith('/') ? root.href : `${root.href}/`;
+}
+
+/** What went wrong. `kind` is the server's, or `offline` when no answer came. */
+export class ApiError extends Error {
+  constructor(kind, message, { status = 0, body = {} } = {}) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+    this.body = body;
+  }
+
+  /** The same request may succeed later: nothing reached us, or the server was in trouble. */
+  get isPassing() {
+    return this.kind === 'offline' || this.kind === 'sign_in' || this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+}
+
+/** Time on the server's clock: the difference is learnt from each answer, to the second. */
+let skew = 0;
+
+function learnClock(response) {
+  const served = Date.parse(response.headers.get('date') ?? '');
+  const off = served - Date.now();
+  if (!Number.isNaN(off)) skew = Math.abs(off) > 2000 ? off : 0;
+}
+
+export function serverNow() {
+  return new Date(Date.now() + skew).toISOString();
+}
+
+const SIGNED_OUT = 'You are signed out. Nothing is lost: sign in again and go on.';
+
+async function readAnswer(response) {
+  if (response.type === 'opaqueredirect' || response.status === 401) throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
+  let body = null;
+  try {
+    body = await response.json();
+  } catch {
+    if (response.ok) throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
+  }
+  if (response.ok) return body;
+  const message = typeof body?.message === 'string' ? body.message : `The server answered ${response.status}.`;
+  throw new ApiError(typeof body?.error === 'string' ? body.error : 'server', message, { status: response.status, body: body ?? {} });
+}
+
+/** One request. Throws ApiError; never hangs for more than ten seconds. */
+export async function request(method, path, data) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
+  const options = { method, credentials: 'same-origin', redirect: 'manual', cache: 'no-store', signal: stop.signal, headers: { accept: 'application/json' } };
+  if (data !== undefined) {
+    options.headers['content-type'] = 'application/json';
+    options.body = JSON.stringify(data);
+  }
+  try {
+    const response = await fetch(new URL(path, appRoot()), options);
+    learnClock(response);
+    return await readAnswer(response);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError('offline', 'The server cannot be reached.');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** "path?a=1&b=2" without what is null, undefined or empty. */
+export function withQuery(path, query) {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const text = new URLSearchParams(given).toString();
+  return text ? `${path}?${text}` : path;
+}

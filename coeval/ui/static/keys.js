@@ -1,0 +1,181 @@
+/** The keyboard: one listener, a list of commands, and a page of keys where confirming can be put elsewhere. */
+
+import { button, el, fill, isShown, isTextBox, kbd } from './dom.js';
+
+const STORED = 'coeval:keys';
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
+const NAMES = {
+  ArrowDown: '↓', ArrowUp: '↑', Enter: '⏎', Ctrl: IS_MAC ? '⌃' : 'Ctrl', Meta: IS_MAC ? '⌘' : 'Meta', ' ': 'Space', Escape: 'Esc',
+};
+
+/** The key as a person would name it on a Latin keyboard, whatever script is switched on. */
+function keyName(event) {
+  const { key, code } = event;
+  if (key.length > 1) return key;
+  const ascii = /^[\x20-\x7e]$/.test(key);
+  if (!ascii && /^Key[A-Z]$/.test(code)) return code.slice(3);
+  return key.toUpperCase();
+}
+
+/** "Ctrl+Enter", "A", "?", "Shift+A": Shift is named only where the key itself does not show it. */
+export function comboOf(event) {
+  const name = keyName(event);
+  const shift = event.shiftKey && (name.length > 1 || /^[A-Z]$/.test(name));
+  const parts = [event.ctrlKey && 'Ctrl', event.metaKey && 'Meta', event.altKey && 'Alt', shift && 'Shift', name];
+  return parts.filter(Boolean).join('+');
+}
+
+/** The combination as printed on a button. */
+export function printed(combo) {
+  return combo.split(/\+(?=.)/).map((part) => NAMES[part] ?? part).join(' ');
+}
+
+function storedCombos() {
+  try {
+    return JSON.parse(localStorage.getItem(STORED)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** A combination that typing never makes, so that it may work inside a text box. */
+function isSafeInText(combo) {
+  return /^(Ctrl|Meta|Alt)\+/.test(combo) || /^(Shift\+)?F\d{1,2}$/.test(combo);
+}
+
+/** The screen that last had the focus: where several are shown, it is the one that bare keys go to. */
+let inUse = null;
+
+const MODIFIERS = new Set(['Control', 'Shift', 'Alt', 'Meta']);
+
+export class Keys {
+  /**
+   * Commands: [{id, combos, label, run(event), inText, again}]; `again` lets a held key repeat. `run` returns
+   * false when the key was not for it. Nothing happens while `root` is hidden or a dialog is open.
+   */
+  constructor(root, commands) {
+    this.root = root;
+    this.commands = commands;
+    this.listeners = [];
+    for (const [id, combo] of Object.entries(storedCombos())) {
+      const command = commands.find((one) => one.id === id && one.remappable);
+      if (command && typeof combo === 'string' && isSafeInText(combo)) command.combos = [combo];
+    }
+    this.listen = (event) => this.press(event);
+    root.setAttribute('data-keys', '');
+    root.addEventListener('focusin', () => (inUse = root));
+    document.addEventListener('keydown', this.listen);
+  }
+
+  /** Ends when the component leaves the page: a table shown again brings its own keys. */
+  isOver() {
+    if (this.root.isConnected) return false;
+    document.removeEventListener('keydown', this.listen);
+    return true;
+  }
+
+  /** Whether a key pressed at `target` is for this screen and not for another on the same page. */
+  isMine(target) {
+    const owner = target.closest?.('[data-keys]');
+    if (owner) return owner === this.root;
+    return inUse === this.root || !inUse || !isShown(inUse);
+  }
+
+  press(event) {
+    if (this.isOver() || event.defaultPrevented || event.isComposing || !event.key || MODIFIERS.has(event.key)) return;
+    if (!isShown(this.root) || document.querySelector('dialog[open]') || !this.isMine(event.target)) return;
+    const combo = comboOf(event);
+    const typing = isTextBox(event.composedPath()[0]);
+    for (const command of this.commands) {
+      if (!command.combos.includes(combo) || (typing && !command.inText) || (event.repeat && !command.again)) continue;
+      if (command.run(event) === false) continue;
+      event.preventDefault();
+      return;
+    }
+  }
+
+  comboFor(id) {
+    return this.commands.find((command) => command.id === id)?.combos[0] ?? '';
+  }
+
+  onchange(listener) {
+    this.listeners.push(listener);
+    listener();
+  }
+
+  remap(id, combo) {
+    this.commands.find((command) => command.id === id).combos = [combo];
+    try {
+      localStorage.setItem(STORED, JSON.stringify({ ...storedCombos(), [id]: combo }));
+    } catch {
+      // A browser that keeps nothing still uses the new key until the page is left.
+    }
+    this.listeners.forEach((listener) => listener());
+  }
+
+  // ---- the page of keys ----------------------------------------------------------------------------
+
+  show() {
+    const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
+    const list = el('dl', { class: 'ce-keys' });
+    const dialog = el('dialog', { class: 'coeval ce-dialog ce-wide', 'aria-label': 'Keys' },
+      el('h2', {}, 'Keys'), list,
+      el('p', { class: 'ce-note' }, 'Inside a text box only the confirming key and Esc are keys; everything else is text.'),
+      el('div', { class: 'ce-dialog-foot' }, close));
+    this.fillList(list);
+    dialog.addEventListener('close', () => dialog.remove());
+    this.root.append(dialog);
+    dialog.showModal();
+    close.focus();
+  }
+
+  fillList(list) {
+    fill(list, ...this.commands.filter((command) => command.label).map((command) => el('div', {},
+      el('dt', {}, ...(command.shown ?? command.combos.slice(0, 1)).map((combo) => kbd(printed(combo)))),
+      el('dd', {}, command.label, command.remappable ? this.changeButton(command, list) : null))));
+  }
+
+  changeButton(command, list) {
+    const change = button('change', { class: 'ce-link', onclick: () => this.listenFor(command, change, list) });
+    return change;
+  }
+
+  /** The next combination pressed becomes the command's; a bare letter is refused, since it is also text. */
+  listenFor(command, change, list) {
+    change.textContent = 'press a key with Ctrl, Alt or ⌘, or F1 to F12…';
+    const take = (event) => {
+      if (MODIFIERS.has(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const combo = comboOf(event);
+      if (combo !== 'Escape' && !isSafeInText(combo)) return;
+      document.removeEventListener('keydown', take, true);
+      if (combo !== 'Escape') this.remap(command.id, combo);
+      this.fillList(list);
+      list.querySelector('button')?.focus();
+    };
+    document.addEventListener('keydown', take, true);
+  }
+}
+
+/** The commands of every table; the workbench adds its own. */
+export function tableCommands(table) {
+  const act = (action) => () => (table().current ? table().decide(table().current, action) : false);
+  const digits = Array.from('0123456789');
+  return [
+    { id: 'down', combos: ['ArrowDown'], label: 'Next line', again: true, run: () => table().move(1) },
+    { id: 'up', combos: ['ArrowUp'], label: 'Line before', again: true, run: () => table().move(-1) },
+    { id: 'approve', combos: ['A'], label: 'Approve the line', run: act('approve') },
+    { id: 'revise', combos: ['R'], label: 'Revise the line', run: act('revise') },
+    { id: 'delete', combos: ['D'], label: 'Delete the line, or remove an added one', run: act('delete') },
+    { id: 'leave', combos: ['Escape'], label: 'Leave a text box; the words stay', inText: true, run: (event) => leaveBox(table(), event) },
+    { id: 'score', combos: digits, shown: ['1', '…', '5'], label: 'On the score line: choose the score', run: (event) => table().pressDigit(keyName(event)) },
+    { id: 'new', combos: ['N'], label: 'Add a line', run: () => table().addByKey('N') },
+  ];
+}
+
+function leaveBox(table, event) {
+  if (!isTextBox(event.target)) return false;
+  if (table.list.contains(event.target)) return table.current?.focus();
+  return event.target.blur();
+}

@@ -1,0 +1,44 @@
+/** Shows the nodes of a Python View: a tree of {tag, class, attributes, children}; texts stay texts. */
+
+import { el, fill } from './dom.js';
+
+const TAGS = new Set(
+  ('a b br code dd details div dl dt em h2 h3 h4 hr i kbd li ol p pre section small span strong summary ' +
+    'table tbody td th thead tr u ul').split(' '),
+);
+const ATTRIBUTES = /^(title|scope|role|colspan|download|target|open|id|lang|dir|tabindex|data-[a-z-]+|aria-[a-z]+)$/;
+
+/** Addresses stay on this site, or are https: nothing that a browser would run. */
+function safeHref(href) {
+  const url = new URL(href, document.baseURI);
+  return url.origin === location.origin || url.protocol === 'https:' ? href : null;
+}
+
+/** A link that changes something is followed by a form: a write is never a GET. */
+function post(event) {
+  event.preventDefault();
+  const form = el('form', { method: 'post', action: event.currentTarget.href });
+  document.body.append(form);
+  form.submit();
+}
+
+function build(node) {
+  if (typeof node === 'string') return document.createTextNode(node);
+  if (!TAGS.has(node.tag)) throw new Error(`a view holds no <${node.tag}>`);
+  const { width, href, ...others } = node.attributes ?? {};
+  const made = el(node.tag, { class: node.class || null });
+  for (const [name, value] of Object.entries(others)) {
+    if (ATTRIBUTES.test(name)) made.setAttribute(name, String(value));
+  }
+  if (href !== undefined && node.tag === 'a') made.setAttribute('href', safeHref(href) ?? '#');
+  if ('data-post' in others) made.addEventListener('click', post);
+  if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;
+  made.append(...(node.children ?? []).map(build));
+  return made;
+}
+
+export function view(element, props, watch) {
+  const show = () => fill(element.querySelector('.coeval-view'), ...(props.value?.nodes ?? []).map(build));
+  watch('value', show);
+  show();
+}

@@ -1,0 +1,1 @@
+"""Tests, what they share, and the benchmarks."""

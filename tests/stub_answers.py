@@ -1,0 +1,124 @@
+"""What the stub says when a test does not tell it: sensible answers to CoEval's own prompts.
+
+The score of a text is always the same for the same prompt, and its evidence is quoted from the output
+that the prompt holds, so that a whole-app test sees drafts as a model would write them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+import re
+from typing import Any
+
+CRITERIA = (
+    "The text covers every point that the input asks for.",
+    "The text states nothing that the input does not support.",
+    "The sentences follow one another in an order that a reader can follow.",
+    "The wording is plain enough for the readers that the task names.",
+    "The text keeps to the length that the task asks for.",
+    "The tone suits the situation that the input describes.",
+    "Names, numbers and dates agree with the input.",
+    "The text leaves out what does not help its reader.",
+    "Spelling and grammar are correct throughout.",
+    "The text ends in a way that completes what it began.",
+)
+
+VERDICTS = ("hardly meets", "meets only a part of", "meets about half of", "largely meets", "fully meets")
+
+_OUTPUT = re.compile(r"<sample_output\b[^>]*>\n(.*?)\n</sample_output>", re.S)
+_SCALE = re.compile(r"from (-?\d+)(?: \(lowest\))? to (-?\d+)")
+_counter = itertools.count()
+
+
+def default_reply(body: dict[str, Any]) -> str:
+    """An answer in the form that the prompt, or the schema that comes with it, asks for."""
+    prompt = "\n".join(str(message.get("content", "")) for message in body.get("messages", ()))
+    if '{"criteria"' in prompt:
+        return reply_criteria(prompt, body.get("temperature"))
+    if '{"conclusion"' in prompt:
+        return reply_evaluation(prompt)
+    form = _form_of(prompt)
+    if form:
+        return _fill_form(form, prompt)
+    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if schema:
+        return json.dumps(_fill_schema(schema, prompt))
+    if "numbered list" in prompt:
+        return "1. Read the sample as a whole.\n2. Compare it with the criterion.\n3. Choose the score that fits."
+    return f"{_conclusion(prompt)} I rate it {score_of(prompt)}."
+
+
+def reply_criteria(prompt: str, temperature: float | None) -> str:
+    """As many criteria as were asked for; at a temperature another choice each time."""
+    wanted = re.search(r"Propose (\d+) criteria", prompt)
+    count = min(int(wanted[1]) if wanted else 5, len(CRITERIA))
+    chosen = list(CRITERIA)
+    if temperature:
+        random.Random(f"{next(_counter)}").shuffle(chosen)
+    return json.dumps({"criteria": chosen[:count]})
+
+
+def reply_evaluation(prompt: str) -> str:
+    """A conclusion, a score on the scale, and quotes copied from the output."""
+    evidence = [{"quote": quote, "remark": "said in so many words"} for quote in quotes_of(prompt)]
+    return json.dumps({"conclusion": _conclusion(prompt), "score": score_of(prompt), "evidence": evidence})
+
+
+def output_of(prompt: str) -> str:
+    """The text to be judged, as it stands in the prompt."""
+    found = _OUTPUT.search(prompt)
+    return found[1] if found else prompt
+
+
+def quotes_of(prompt: str, most: int = 2) -> list[str]:
+    """Up to ``most`` passages of at most ten words, letter by letter from the output."""
+    sentences = re.findall(r"\S[^.!?\n]*", output_of(prompt))
+    passages = [re.match(r"(?:\S+\s+){0,9}\S+", sentence) for sentence in sentences]
+    return [passage[0] for passage in passages if passage and len(passage[0]) > 3][:most]
+
+
+def score_of(prompt: str) -> int:
+    """A whole number on the scale that the prompt names, the same for the same prompt."""
+    scale = _SCALE.search(prompt)
+    low, high = (int(scale[1]), int(scale[2])) if scale else (1, 5)
+    return low + int(hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest(), 16) % (high - low + 1)
+
+
+def _conclusion(prompt: str) -> str:
+    scale = _SCALE.search(prompt)
+    low, high = (int(scale[1]), int(scale[2])) if scale else (1, 5)
+    share = (score_of(prompt) - low) / max(high - low, 1)
+    words = " ".join(output_of(prompt).split()[:5])
+    return f"The text, which begins with “{words}”, {VERDICTS[round(share * 4)]} the criterion."
+
+
+def _form_of(prompt: str) -> list[str]:
+    """The lines of the form to fill in that ends a prompt: those that hold a ``<blank>``."""
+    lines = prompt[prompt.rfind("## How to answer") :].split("\n") if "## How to answer" in prompt else []
+    return [line for line in lines if re.search(r"<[a-z][^<>]*>", line)]
+
+
+def _fill_form(form: list[str], prompt: str) -> str:
+    """The form with a score in every blank for a number and a sentence in every other."""
+
+    def fill(blank: re.Match[str]) -> str:
+        return str(score_of(prompt)) if re.search("number|score|rating", blank[0]) else _conclusion(prompt)
+
+    return "\n".join(re.sub(r"<[a-z][^<>]*>", fill, line) for line in form)
+
+
+def _fill_schema(schema: dict[str, Any], prompt: str) -> Any:
+    """Something that fits a JSON schema."""
+    kind = schema.get("type")
+    if "enum" in schema:
+        return schema["enum"][0]
+    if kind == "object":
+        return {name: _fill_schema(inner, prompt) for name, inner in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [_fill_schema(schema.get("items", {}), prompt)]
+    if kind in ("integer", "number"):
+        return schema.get("minimum", score_of(prompt))
+    return False if kind == "boolean" else _conclusion(prompt)

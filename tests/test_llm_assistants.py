@@ -1,0 +1,128 @@
+"""Assistant evaluators: known values, ranges, what is missing, and how far fused scores follow them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coeval.domain import Instance
+from coeval.errors import InputError
+from coeval.llm.assistant_scores import correlate_assistants, score_instances
+from coeval.llm.assistants import (
+    Assistant,
+    describe_assistants,
+    imported_assistant,
+    likelihood_assistant,
+    list_assistants,
+    render_assistant_scores,
+)
+
+SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
+PART = Instance("part", "a b", "the cats sat", reference="the cat sat down")
+NONE = Instance("none", "a b", "the cat sat")
+
+
+def test_measures_against_known_values() -> None:
+    table = score_instances(list_assistants(), [SAME, PART, NONE])
+    assert list(table.columns) == ["ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF", "TF-IDF cosine"]
+    assert list(table.index) == ["same", "part", "none"]
+    assert table.loc["same"].tolist() == pytest.approx([1, 1, 1, 100, 100, 1])
+    # stemmed, "the cats sat" is the cat sat: 3 of 3 words of the output and 3 of 4 of the reference are
+    # common, F1 = 2 * 1 * .75 / 1.75; word pairs: 2 of 2 and 2 of 3, F1 = 2 * 1 * (2/3) / (5/3) = .8
+    assert table.loc["part", "ROUGE-1"] == pytest.approx(2 * 0.75 / 1.75)
+    assert table.loc["part", "ROUGE-2"] == pytest.approx(0.8)
+    assert table.loc["part", "ROUGE-L"] == pytest.approx(2 * 0.75 / 1.75)
+    assert table.loc["none"].isna().all()
+
+
+def test_tfidf_cosine_by_hand() -> None:
+    # two texts: "a b" and "a c"; df a = 2, b = c = 1; idf a = ln(3/3) + 1 = 1, b = c = ln(3/2) + 1 = w
+    # cosine = 1 / (1 + w^2)
+    weight = math.log(3 / 2) + 1
+    (cosine,) = (one for one in list_assistants("input") if one.name == "TF-IDF cosine")
+    table = score_instances([cosine], [Instance("1", "a c", "a b")])
+    assert table.iloc[0, 0] == pytest.approx(1 / (1 + weight**2))
+
+
+texts = st.text(alphabet=st.sampled_from("ab c.é猫\n"), max_size=30)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
+def test_scores_stay_in_the_range_that_is_stated(pairs: list[tuple[str, str]]) -> None:
+    assistants = list_assistants("input")
+    table = score_instances(
+        assistants, [Instance(str(n), left, right) for n, (left, right) in enumerate(pairs)]
+    )
+    for assistant in assistants:
+        scores = table[assistant.name].dropna()
+        assert ((scores >= assistant.low) & (scores <= assistant.high + 1e-9)).all()
+
+
+def test_imported_columns_are_checked_against_their_range() -> None:
+    bleurt = imported_assistant("BLEURT", "A learnt measure", -2, 1, {"same": 0.5}, criteria=["Be clear."])
+    assert score_instances([bleurt], [SAME, PART])["BLEURT"].tolist()[0] == 0.5
+    assert score_instances([bleurt], [PART])["BLEURT"].isna().all()
+    with pytest.raises(InputError, match=r"'BLEURT' has the score 3 for 'same', outside its range -2 to 1"):
+        imported_assistant("BLEURT", "A learnt measure", -2, 1, {"same": 3})
+
+
+@pytest.mark.parametrize(
+    "values", [{"direction": "up"}, {"low": 1.0, "high": 1.0}, {"name": " "}, {"low": math.nan}]
+)
+def test_impossible_assistants_are_refused(values: dict[str, object]) -> None:
+    fields: dict[str, object] = {"name": "x", "description": "", "low": 0.0, "high": 1.0} | values
+    with pytest.raises(InputError):
+        Assistant(**fields)  # type: ignore[arg-type]
+
+
+def test_two_of_one_name_or_one_without_scores_are_refused() -> None:
+    one = imported_assistant("x", "", 0, 1, {})
+    with pytest.raises(InputError, match="share a name"):
+        score_instances([one, one], [SAME])
+    with pytest.raises(InputError, match="has no scores"):
+        score_instances([Assistant("y", "", 0, 1)], [SAME])
+    with pytest.raises(InputError, match="choose reference or input"):
+        list_assistants("nothing")
+
+
+def test_the_model_is_told_what_each_assistant_is() -> None:
+    nli = imported_assistant(
+        "NLI", "Contradictions.", 0, math.inf, {}, direction="lower", criteria=["Be true."]
+    )
+    assert describe_assistants([nli], {"Be true.": 2}) == (
+        "1. NLI: Contradictions. Range 0 to infinity; lower is better. Looks at: output. Bears on criterion [2]."
+    )
+    assert (
+        render_assistant_scores([nli], {"NLI": 0.123456}) == "- NLI (0 to infinity, lower is better): 0.1235"
+    )
+    assert render_assistant_scores([nli], {"NLI": math.nan}).endswith("not available")
+
+
+def test_the_log_probability_of_outputs_where_it_is_offered() -> None:
+    async def offered(text: str, output: str) -> float | None:
+        return -float(len(output)) if output != NONE.output else None
+
+    async def missing(text: str, output: str) -> float | None:
+        return None
+
+    assistant = asyncio.run(likelihood_assistant(offered, [PART, NONE]))
+    assert score_instances([assistant], [PART])["Output log-probability"].tolist() == [-len(PART.output)]
+    assert score_instances([assistant], [NONE]).isna().all().all()
+    with pytest.raises(InputError, match="leave this assistant out"):
+        asyncio.run(likelihood_assistant(missing, [PART]))
+
+
+def test_correlation_with_fused_scores_says_n_and_why_it_is_undefined() -> None:
+    scores = pd.DataFrame({"ROUGE-1": [0.1, 0.2, 0.3, None], "flat": [1.0] * 4}, index=list("abcd"))
+    fused = pd.DataFrame({"Be clear.": [1.0, 2.0, 3.0, 4.0, 5.0]}, index=list("abcde"))
+    table = correlate_assistants(scores, fused).set_index("assistant")
+    assert table.loc["ROUGE-1", ["n", "pearson", "spearman", "kendall"]].tolist() == pytest.approx(
+        [3, 1, 1, 1]
+    )
+    assert math.isnan(table.loc["flat", "pearson"]) and table.loc["flat", "reason"]

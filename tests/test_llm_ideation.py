@@ -1,0 +1,111 @@
+"""Near-duplicates among criteria, and doubts about their wording."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coeval.llm.lint import FindingKind, lint_criteria, split_criterion
+from coeval.llm.similarity import SAME, likeness, merge_proposals
+
+ALIKE = [
+    (
+        "Be easy to follow and logically coherent.",
+        "The answer should be logically coherent and easy to follow.",
+    ),
+    (
+        "Use simple and easy-to-understand language.",
+        "The answer uses simple language that is easy to understand.",
+    ),
+    ("Clarity: the text is easy to read", "Clarity: sentences are clear and easy to read"),
+    ("The answer is helpful to the person asking.", "Answers should be helpful to the person who asked."),
+]
+DIFFERENT = [
+    ("The story is engaging.", "The story is coherent."),
+    ("The answer is short.", "The answer is helpful."),
+    ("The plot follows the requirement.", "The characters follow the requirement."),
+    ("The summary has no grammatical errors.", "The summary has no factual errors."),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), ALIKE)
+def test_one_thing_in_two_wordings_is_alike(left: str, right: str) -> None:
+    assert likeness(left, right) >= SAME
+
+
+@pytest.mark.parametrize(("left", "right"), DIFFERENT)
+def test_two_things_in_one_pattern_are_not(left: str, right: str) -> None:
+    assert likeness(left, right) < SAME
+
+
+phrases = st.lists(st.sampled_from("clear short kind true fun the answer is easy".split()), max_size=6).map(
+    " ".join
+)
+
+
+@given(phrases, phrases)
+def test_likeness_is_symmetric_and_bounded(left: str, right: str) -> None:
+    assert 0 <= likeness(left, right) <= 100
+    assert likeness(left, right) == likeness(right, left)
+
+
+@given(st.lists(st.lists(phrases.filter(bool), max_size=4, unique=True), max_size=4))
+def test_merging_keeps_every_wording_and_counts_samples(samples: list[list[str]]) -> None:
+    proposals = merge_proposals(samples)
+    wordings = [text for one in proposals for text in (one.members or (one.text,))]
+    assert sorted(wordings) == sorted({text for sample in samples for text in sample})
+    assert all(1 <= one.support <= len(samples) == one.samples for one in proposals)
+    assert [one.support for one in proposals] == sorted((one.support for one in proposals), reverse=True)
+    assert all(one.text in one.members for one in proposals if one.members)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Be easy to follow and logically coherent.", ("Be easy to follow.", "Be logically coherent.")),
+        (
+            "The story is engaging and has a surprising end.",
+            ("The story is engaging.", "The story has a surprising end."),
+        ),
+        (
+            "The story follows the requirement and avoids clichés",
+            ("The story follows the requirement.", "The story avoids clichés."),
+        ),
+        (
+            "Answers should be true and cannot mislead.",
+            ("Answers should be true.", "Answers cannot mislead."),
+        ),
+        ("The answer is free of errors in grammar and spelling.", ()),
+        ("The answer is short, clear and kind.", ()),
+        ("Use simple and easy-to-understand language.", ()),
+        ("Be clear.", ()),
+        ("", ()),
+    ],
+)
+def test_two_statements_in_one_are_told_apart(text: str, parts: tuple[str, ...]) -> None:
+    assert split_criterion(text) == parts
+
+
+def test_findings_name_the_criterion_and_suggest() -> None:
+    texts = [
+        "Be easy to follow and logically coherent.",
+        "The page has a short loading time.",
+        "The text should be coherent and easy to follow",
+        "Be short.",
+    ]
+    findings = lint_criteria(texts)
+    assert [(one.kind, one.index, one.other) for one in findings] == [
+        (FindingKind.DOUBLE, 0, None),
+        (FindingKind.UNJUDGEABLE, 1, None),
+        (FindingKind.DOUBLE, 2, None),
+        (FindingKind.OVERLAP, 2, 0),
+    ]
+    assert findings[0].suggestion == ("Be easy to follow.", "Be logically coherent.")
+    assert "“loading time”" in findings[1].message
+    assert findings[3].suggestion == (texts[2],)
+
+
+@given(st.lists(st.text(max_size=60), max_size=5))
+def test_lint_never_raises(texts: list[str]) -> None:
+    assert all(0 <= finding.index < len(texts) for finding in lint_criteria(texts))

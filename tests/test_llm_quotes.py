@@ -1,0 +1,152 @@
+"""Quoted spans: what counts as one, and where it stands in the output."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coeval.domain import Quote
+from coeval.llm.evaluations import parse_evaluation
+from coeval.llm.folding import fold
+from coeval.llm.quotes import MAX_QUOTES, find_quotes
+
+OUTPUT = "The cat sat on the mat.  It didn't  MOVE — “not once,” he said… So what?"
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('It says "The cat sat" here.', ["The cat sat"]),
+        ("It says “The cat sat” and «on the mat».", ["The cat sat", "on the mat"]),
+        ("Er sagt „The cat sat“.", ["The cat sat"]),
+        ("「The cat sat」と『on the mat』", ["The cat sat", "on the mat"]),
+        ("It says 'The cat sat' and ‘on the mat’.", ["The cat sat", "on the mat"]),
+        ("`The cat sat`", ["The cat sat"]),
+        ('"the CAT   sat"', ["The cat sat"]),
+        ("\"It didn’t move - 'not once,' he said\"", ["It didn't  MOVE — “not once,” he said"]),
+        ('"on the mat," as it says', ["on the mat"]),
+        ('"The cat sat ... So what?"', ["The cat sat", "So what?"]),
+        ('"The cat **sat** on"', ["The cat sat on"]),
+        ("- The cat sat on the mat.", ["The cat sat on the mat."]),
+        ("2. the cat sat on THE mat", ["The cat sat on the mat"]),
+    ],
+)
+def test_quotes_are_located(line: str, found: list[str]) -> None:
+    quotes = find_quotes(line, OUTPUT)
+    assert [OUTPUT[quote.start : quote.end] for quote in quotes if quote.found] == found
+    assert all(quote.found for quote in quotes)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "It didn't say so, and the cats' mats don't either.",
+        "The cat is not on the rug at all.",
+        'a 6" ruler',
+        'an "unclosed mark',
+        '""',
+        "mat.",
+        "",
+    ],
+)
+def test_apostrophes_and_words_of_ones_own_are_no_quotes(line: str) -> None:
+    assert find_quotes(line, OUTPUT) == ()
+
+
+def test_a_quote_that_is_not_there_has_no_offsets() -> None:
+    assert find_quotes('"The dog sat" and "the cat"', OUTPUT) == (
+        Quote("The dog sat"),
+        Quote("the cat", 0, 7),
+    )
+
+
+def test_words_are_not_cut_in_two_but_scripts_without_spaces_may_be() -> None:
+    assert find_quotes('"he"', "The shelf, he said") == (Quote("he", 11, 13),)
+    assert find_quotes('"he"', "The shelf") == (Quote("he"),)
+    assert find_quotes("「猫は」", "黒い猫は寝た") == (Quote("猫は", 2, 4),)
+
+
+def test_marks_inside_the_quoted_words_do_not_break_it() -> None:
+    output = 'He said "hi" to me and left.'
+    assert find_quotes('- "He said "hi" to me"', output) == (Quote('He said "hi" to me', 0, 18),)
+
+
+def test_offsets_count_characters_of_the_original() -> None:
+    # 😀 is one code point; ﬁ folds to two letters, é may be written as e with a combining accent
+    output = "😀 The ﬁne café"
+    (quote,) = find_quotes("“fine CAFE\u0301”", output)
+    assert (quote.start, quote.end) == (6, 14)
+    assert output[6:14] == "ﬁne café"
+
+
+texts = st.text(alphabet=st.sampled_from("aAbB éÉßﬁ猫\n\t\"'“”«»’-—….,*"), max_size=60)
+
+
+@given(line=texts, output=texts)
+def test_what_is_found_equals_the_quote_once_folded(line: str, output: str) -> None:
+    for quote in find_quotes(line, output):
+        if quote.start is not None and quote.end is not None:
+            assert 0 <= quote.start < quote.end <= len(output)
+            span = fold(output[quote.start : quote.end])
+            wanted = fold(quote.text)
+            assert wanted.startswith(span)
+            assert not any(char.isalnum() for char in wanted[len(span) :])
+
+
+@given(output=st.text(alphabet=st.sampled_from("abcß é猫\n.,"), min_size=1, max_size=80), data=st.data())
+@example(output="a b", data=None)
+def test_every_verbatim_span_of_whole_words_is_found(output: str, data: st.DataObject | None) -> None:
+    words = output.split()
+    if not words:
+        return
+    first = data.draw(st.integers(0, len(words) - 1)) if data else 0
+    last = data.draw(st.integers(first, len(words) - 1)) if data else 0
+    span = " ".join(words[first : last + 1])
+    (quote,) = find_quotes(f"“{span}”", output) or (Quote(span),)
+    assert quote.found or not any(char.isalnum() for char in span)
+
+
+@given(line=st.text(max_size=200), output=st.text(max_size=200))
+def test_nothing_raises(line: str, output: str) -> None:
+    assert len(find_quotes(line, output)) <= MAX_QUOTES
+
+
+N = 200_000
+
+
+@pytest.mark.parametrize(
+    ("line", "output"),
+    [
+        ('"' + "a" * (N // 4) + 'b"', "a" * N),
+        ('"a" ' * (N // 4), "a" * N),
+        ("“" * N, "x" * N),
+        ("'a " * (N // 3), "x" * N),
+        ('"the cat" ' * (N // 10), "The cat  sat. " * (N // 14)),
+        ('"' + "a..." * (N // 5) + '"', "b " * (N // 2)),
+    ],
+    ids=["nearly", "many", "unclosed", "single", "folded", "elided"],
+)
+def test_long_texts_take_linear_time(line: str, output: str) -> None:
+    started = time.perf_counter()
+    find_quotes(line, output)
+    assert time.perf_counter() - started < 5
+
+
+def test_nearly_all_quotes_of_the_release_are_found(shared_data: Path) -> None:
+    # the rest, read by hand in a sample of 25, are misquoted or made up by the model, as they should show
+    path = shared_data / "coeval_release_eli5" / "combine_data.json"
+    data = json.loads(path.read_text(encoding="utf-8"))["eli5"]
+    quotes = [
+        quote
+        for texts in data["criteria_kv"].values()
+        for text, output in zip(texts, data["target"], strict=True)
+        for line in parse_evaluation(text, (1, 5)).evidence
+        for quote in find_quotes(line, output)
+    ]
+    assert len(quotes) > 2000
+    assert sum(quote.found for quote in quotes) / len(quotes) > 0.97
