@@ -294,7 +294,9 @@ def test_a_plan_is_plain_text_whatever_it_comes_in() -> None:
 
 
 PROSE = '1. Conclusion: Clear and kind.\n2. Score: 4 out of 5\n3. Evidence:\n- "It is short."\n- "2 Hours"'
-NUMBERED = 'Evaluation:\n1. It is clear.\n\n2. I would assign a score of 4.\n\n3. Evidence to support it: "It is short."'
+NUMBERED = (
+    'Evaluation:\n1. It is clear.\n\n2. I would assign a score of 4.\n\n3. Evidence for it: "It is short."'
+)
 HEADED = '## Conclusion\nClear.\n## Score\n**4**\n## Evidence\n* "It is short."'
 
 
@@ -302,7 +304,7 @@ HEADED = '## Conclusion\nClear.\n## Score\n**4**\n## Evidence\n* "It is short."'
     ("text", "conclusion", "evidence"),
     [
         (PROSE, "Clear and kind.", ('"It is short."', '"2 Hours"')),
-        (NUMBERED, "It is clear.", ('Evidence to support it: "It is short."',)),
+        (NUMBERED, "It is clear.", ('Evidence for it: "It is short."',)),
         (HEADED, "Clear.", ('"It is short."',)),
         ('{"conclusion": "Clear.", "score": 4, "evidence": ["It is short."]}', "Clear.", ("It is short.",)),
         (

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 
-from coeval.llm.folding import fold
+from coeval.llm.folding import fold, fold_offsets
+from coeval.llm.markup import find_json
 
 MIN_ECHO = 25
-"""Folded characters from which a sentence that also stands in the sample counts as copied from it."""
+"""Folded characters from which a passage that also stands in the sample counts as copied from it."""
 
-_QUOTED = re.compile(r'"[^"]{1,1000}"|“[^”]{1,1000}”|«[^»]{1,1000}»|「[^」]{1,1000}」|`[^`]{1,1000}`')
-_SINGLE = re.compile(r"(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)")
-_SENTENCE = re.compile(r"[^\n.!?]+[.!?]*")
+_QUOTED = re.compile(
+    r'"[^"]{1,1000}"|“[^”]{1,1000}”|«[^»]{1,1000}»|「[^」]{1,1000}」|`[^`]{1,1000}`|'
+    r"(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)"
+)
+_FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*|(?:```|~~~)\s*$")
 _GAP = " … "
 
 
 def cut_echoes(text: str, sample: str) -> str:
     """The answer without what it quotes or copies from the sample; time is linear in both.
 
-    Quotations go when their words stand in the sample, and hold a number; so do whole lines and sentences
-    of some length. A bare "Rating: 5" stays: whether it is a copy depends on where it stands (`is_echo`).
+    Passages of `MIN_ECHO` characters go wherever they stand, whatever their spaces and case; shorter
+    quotations go where they hold a number. A bare "Rating: 5" stays: see `is_echo`.
     """
     folded = fold(sample)
     if not folded:
@@ -27,23 +30,46 @@ def cut_echoes(text: str, sample: str) -> str:
 
     def cut_quote(match: re.Match[str]) -> str:
         inner = fold(match[0][1:-1])
-        return (
-            _GAP
-            if inner in folded and re.search(r"\d", inner) and re.search(r"[^\W\d_]", inner)
-            else match[0]
-        )
+        stated = re.search(r"\d", inner) and re.search(r"[^\W\d_]", inner)
+        return _GAP if stated and inner in folded else match[0]
 
-    def cut_sentence(match: re.Match[str]) -> str:
-        words = fold(match[0])
-        return _GAP if len(words) >= MIN_ECHO and words in folded else match[0]
+    return _QUOTED.sub(cut_quote, _cut_copies(text, folded))
 
-    text = _SINGLE.sub(cut_quote, _QUOTED.sub(cut_quote, text))
-    lines = (
-        _GAP if len(fold(line)) >= MIN_ECHO and fold(line) in folded else line for line in text.split("\n")
-    )
-    return _SENTENCE.sub(cut_sentence, "\n".join(lines))
+
+def _cut_copies(text: str, folded_sample: str) -> str:
+    """The text without its passages of `MIN_ECHO` characters and more that the sample has too."""
+    answer = fold_offsets(text)
+    known = {folded_sample[at : at + MIN_ECHO] for at in range(len(folded_sample) - MIN_ECHO + 1)}
+    pieces: list[str] = []
+    kept = at = 0
+    while known and at <= len(answer.text) - MIN_ECHO:
+        if answer.text[at : at + MIN_ECHO] not in known:
+            at += 1
+            continue
+        first = at
+        while answer.text[at : at + MIN_ECHO] in known:
+            at += 1
+        at += MIN_ECHO - 1
+        start, end = answer.slice_of(first, at)
+        pieces += [text[kept:start], _GAP]
+        kept = end
+    return "".join(pieces) + text[kept:]
 
 
 def is_echo(words: str, folded_sample: str) -> bool:
     """Whether these very words, a cue with its number, stand in the sample (folded by `fold`)."""
     return bool(folded_sample) and fold(words) in folded_sample
+
+
+def own_objects(text: str, folded_sample: str) -> list[dict[str, object]]:
+    """The JSON objects of an answer that are the model's own.
+
+    One that stands word for word in the sample is not, unless it is short and all there is to the answer.
+    """
+    whole = _FENCE.sub("", text).strip()
+    return [
+        value
+        for value, source in find_json(text)
+        if isinstance(value, dict)
+        and (not is_echo(source, folded_sample) or (source == whole and len(source) < MIN_ECHO))
+    ]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from coeval.domain import RowKind
-from coeval.llm.echoes import is_echo
+from coeval.llm.echoes import own_objects
 from coeval.llm.folding import fold
-from coeval.llm.markup import find_json, strip_bullet, strip_markup, strip_thoughts
+from coeval.llm.markup import strip_bullet, strip_markup, strip_thoughts
 from coeval.llm.ratings import MAX_READ, Reading, read_rating
 
 MAX_EVIDENCE = 30
@@ -77,11 +77,8 @@ _ORDER = list(_SECTIONS)
 def _from_json(
     text: str, scale: Sequence[float], criterion: str | None, sample: str
 ) -> ParsedEvaluation | None:
-    """The evaluation in the answer's own JSON object, or None; one copied from the sample is not its own."""
-    folded = fold(sample)
-    objects = [(value, source) for value, source in find_json(text) if isinstance(value, dict)]
-    own = [value for value, source in objects if not is_echo(source, folded)]
-    for value in own or [value for value, _ in objects]:
+    """The evaluation in the answer's own JSON object, or None."""
+    for value in own_objects(text, fold(sample)):
         members = {fold(str(key)): inner for key, inner in value.items()}
         if {"conclusion", "evidence"} & set(members):
             reading = read_rating(text, scale, criterion, sample=sample)

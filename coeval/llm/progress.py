@@ -99,7 +99,7 @@ def show_seconds(seconds: float) -> str:
     """A duration for people.
 
     >>> show_seconds(75), show_seconds(4000), show_seconds(200_000)
-    ('1 min 15 s', '1 h 7 min', '2 d 8 h')
+    ('1 min 15 s', '1 h 6 min', '2 d 7 h')
     """
     whole = round(seconds)
     for size, unit, next_size, next_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):

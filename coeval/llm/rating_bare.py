@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from coeval.llm.anchors import echoes_criterion, names_criterion
+from coeval.llm.echoes import is_echo
 from coeval.llm.rating_shapes import ENDS, NUMBER, TARGET, Found, Sought, number_of
 
 _WHOLE = re.compile(rf"\W*?{TARGET}\W*")
@@ -65,7 +66,11 @@ def _only_numbers(words: str, score: float, sought: Sought) -> bool:
 
 
 def _agreed(pattern: re.Pattern[str], text: str, sought: Sought, *, fraction: bool = False) -> Found | None:
-    matches = [match for match in pattern.finditer(text) if not fraction or match["k"]]
+    matches = [
+        match
+        for match in pattern.finditer(text)
+        if (match["k"] or not fraction) and not is_echo(match[0], sought.sample)
+    ]
     scores = {score for match in matches if (score := number_of(match, sought.high)) is not None}
     if len(scores) > 1:
         return Found(None, "several numbers that differ")

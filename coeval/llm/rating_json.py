@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from coeval.llm.echoes import is_echo
+from coeval.llm.echoes import own_objects
 from coeval.llm.folding import fold
-from coeval.llm.markup import find_json
 from coeval.llm.rating_shapes import TARGET, Found, Sought, number_of
 
 MAX_DEPTH = 4
@@ -16,15 +15,8 @@ _VALUE = re.compile(rf"\W*?{TARGET}(?:[ \t]*[-–—:.,(][^\d]*)?\W*")
 
 
 def json_rating(text: str, sought: Sought) -> Found | None:
-    """The one score that the answer's JSON objects state; None where there is no object with a score.
-
-    Objects that stand word for word in the sample are left out as long as another is there.
-    """
-    objects = [(value, source) for value, source in find_json(text) if isinstance(value, dict)]
-    own = [value for value, source in objects if not is_echo(source, sought.sample)]
-    stated = [
-        score for value in own or [value for value, _ in objects] for score in _scores(value, sought, 0)
-    ]
+    """The one score that the answer's own JSON objects state; None where there is no object with a score."""
+    stated = [score for value in own_objects(text, sought.sample) for score in _scores(value, sought, 0)]
     if not stated:
         return None
     return Found(stated[0], "JSON") if len(set(stated)) == 1 else Found(None, "JSON with several ratings")

@@ -57,10 +57,13 @@ def merge_proposals(samples: Sequence[Sequence[str]]) -> list[Proposal]:
     small differences do not grow together. ``support`` counts the samples that name the group, the wording
     shown is the one most like the others, and ``members`` are all the wordings, most frequent first.
     """
-    groups: list[dict[str, set[int]]] = []
+    wordings: dict[str, set[int]] = {}
     for number, sample in enumerate(samples):
         for text in sample:
-            _group_for(text, groups).setdefault(text, set()).add(number)
+            wordings.setdefault(text, set()).add(number)
+    groups: list[dict[str, set[int]]] = []
+    for text, numbers in wordings.items():
+        _group_for(text, groups)[text] = numbers
     proposals = [_proposal(group, len(samples)) for group in groups]
     return sorted(proposals, key=lambda proposal: -proposal.support)
 

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from .ratings import Codes, Numbers
+from .ratings import Numbers
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -53,30 +53,27 @@ def alphas_of_coincidences(values: Numbers, ratings: Numbers, mismatches: Number
     distance = distances(positions[:, i], positions[:, j], level)
     observed = (mismatches * distance).sum(axis=1)
     expected = (2 * ratings[:, i] * ratings[:, j] * distance).sum(axis=1)
+    return alphas_of_disagreement(observed, expected, ratings)
+
+
+def alphas_of_disagreement(observed: Numbers, expected: Numbers, ratings: Numbers) -> Numbers:
+    """1 - (n - 1) observed / expected for each replicate; nan where nothing is expected."""
     chance = np.divide(observed * (ratings.sum(axis=1) - 1), expected,
                        out=np.full(len(expected), np.nan), where=expected > 0)
     return 1 - chance
 
 
-def alphas_of_rated_pairs(values: Numbers, ratings: Numbers, i: Codes, j: Codes, share: Numbers,
-                          level: Level) -> float:
-    """Alpha of one replicate from the pairs of ratings that occur, for near-continuous values.
+def expected_disagreement(positions: Numbers, n: Numbers, level: Level) -> Numbers:
+    """sum(n_c n_k d_ck) of each replicate, without tabulating all pairs of categories where the level allows.
 
-    ``i`` and ``j`` are the codes of each pair of ratings of a unit, ``share`` its weight over (m - 1), doubled.
+    ``positions`` are the values (one row for all replicates) or, at the ordinal level, each replicate's ranks.
     """
-    if np.count_nonzero(ratings) < 2:
-        return np.nan
-    positions = mid_ranks(ratings) if level == "ordinal" else values
-    observed = float(share @ distances(positions[i], positions[j], level))
-    return 1 - observed * (ratings.sum() - 1) / _expected(positions, ratings, level)
-
-
-def _expected(positions: Numbers, n: Numbers, level: Level) -> float:
-    """sum(n_c n_k d_ck), without tabulating all pairs where the level allows."""
+    total = n.sum(axis=1)
+    varies = np.count_nonzero(n, axis=1) > 1
     if level == "nominal":
-        return float(n.sum() ** 2 - (n**2).sum())
+        return np.where(varies, total**2 - (n**2).sum(axis=1), 0)
     if level == "ratio":
-        rows = zip(positions, n, strict=True)
-        return float(sum(count * (n @ distances(value, positions, level)) for value, count in rows if count))
-    centred = positions - (n @ positions) / n.sum()
-    return float(2 * n.sum() * (n @ centred**2))
+        columns = (n @ distances(value, positions[0], level) for value in positions[0])
+        return sum((n[:, k] * column for k, column in enumerate(columns)), start=np.zeros(len(n)))
+    means = (n * positions).sum(axis=1, keepdims=True) / np.maximum(total, 1)[:, None]
+    return np.where(varies, 2 * total * (n * (positions - means) ** 2).sum(axis=1), 0)

@@ -28,10 +28,10 @@ def _people(study: StudyFrames, report: Document) -> str:
     scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
     scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"
     counts = report["agreement"]
-    return (f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'none'}) scored "
+    return (f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
             f"{_count(study.scored['instance'].nunique(), 'instance')} by "
-            f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {len(study.scored):,} scores of "
-            f"{report['units']:,} units (an instance by a criterion), {counts['n_units']:,} of them scored by two or "
+            f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
+            f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored by two or "
             f"more.")
 
 
@@ -47,14 +47,15 @@ def _arms(study: StudyFrames) -> str:
 
 def _agreement(report: Document) -> str:
     agreement = report["agreement"]
-    ordinal = agreement["intervals"]["humans"]["ordinal"]
-    return (f"Agreement is Krippendorff's alpha: ordinal "
-            f"{_number(agreement['humans']['ordinal'])}{_interval(ordinal)}, nominal {_number(agreement['humans']['nominal'])}, interval "
-            f"{_number(agreement['humans']['interval'])}; Gwet's AC2 (quadratic) "
-            f"{_number(agreement['ac2']['value'])}, percent agreement {_number(agreement['percent']['value'])}. "
-            f"Intervals are 95%, from {report['replicates']:,} bootstrap replicates over units (bias-corrected and "
-            f"accelerated, seed {report['seed']}, {ordinal.get('replicates_left_out', 0)} undefined replicates left "
-            f"out); they generalise over units, not over annotators.")
+    alphas, ordinal = agreement["humans"], agreement["intervals"]["humans"]["ordinal"]
+    found = (f"Agreement is Krippendorff's alpha: ordinal {_number(alphas['ordinal'])}{_interval(ordinal)}, "
+             f"nominal {_number(alphas['nominal'])}, interval {_number(alphas['interval'])}; Gwet's AC2 (quadratic) "
+             f"{_number(agreement['ac2']['value'])}, percent agreement {_number(agreement['percent']['value'])}.")
+    if alphas["ordinal"] is None:
+        return found
+    return (f"{found} Intervals are 95%, from {report['replicates']:,} bootstrap replicates over units "
+            f"(bias-corrected and accelerated, seed {report['seed']}, {ordinal['replicates_left_out']} undefined "
+            f"replicates left out); they generalise over units, not over annotators.")
 
 
 def _actions(report: Document) -> str:
@@ -76,7 +77,7 @@ def _time(report: Document) -> str:
         return ""
     return (f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
             f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
-            f"{time['n_timed']:,} timed submissions).")
+            f"{_count(time['n_timed'], 'timed submission')}).")
 
 
 def _alignment(report: Document) -> str:

@@ -14,8 +14,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from .disagreement import Level, alphas_of_coincidences, alphas_of_rated_pairs
+from .disagreement import (
+    Level,
+    alphas_of_coincidences,
+    alphas_of_disagreement,
+    distances,
+    expected_disagreement,
+    mid_ranks,
+)
 from .ratings import Codes, Numbers, Ratings
 
 CELLS = 2_000_000
@@ -68,36 +76,72 @@ class CountPatterns:
 
 @dataclass(frozen=True, eq=False)
 class RatedUnits:
-    """Units with near-continuous values, each a kind of its own."""
+    """Units with near-continuous values, each a kind of its own: the same sums without tables of categories."""
 
     ratings: Ratings
     times: Codes
-    width: int = 0
+
+    @property
+    def width(self) -> int:
+        return 2 * len(self.ratings.numbers) + len(self.times)
 
     @cached_property
-    def pairs(self) -> tuple[Codes, Codes, Codes, Numbers]:
-        """Every pair of ratings of one unit: the unit, the two codes, and 2 / (m - 1)."""
+    def counts(self) -> sparse.csr_matrix:
+        """Units x categories, of the units with two ratings or more."""
+        paired = self.ratings.per_unit[self.ratings.unit] > 1
+        places = self.ratings.unit[paired], self.ratings.code[paired]
+        shape = len(self.times), len(self.ratings.numbers)
+        return sparse.csr_matrix((np.ones(int(paired.sum())), places), shape=shape)
+
+    def alphas(self, weights: Numbers, level: Level) -> Numbers:
+        ratings = np.asarray(weights @ self.counts)
+        if level == "ordinal":
+            ranks = mid_ranks(ratings) - ratings.sum(axis=1, keepdims=True) / 2
+            observed = (weights * self._spread(ranks)).sum(axis=1)
+        else:
+            ranks, observed = self.ratings.numbers[None, :], weights @ self._observed(level)
+        expected = expected_disagreement(ranks, ratings, level)
+        return alphas_of_disagreement(observed, expected, ratings)
+
+    def _spread(self, values: Numbers) -> Numbers:
+        """Replicates x units: the squared differences within a unit over (m - 1), given each category's value."""
+        sums, squares = ((self.counts @ part.T).T for part in (values, values**2))
+        sizes = np.asarray(self.counts.sum(axis=1)).ravel()
+        return 2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1)
+
+    def _observed(self, level: Level) -> Numbers:
+        """Each unit's disagreement at a level whose distances do not depend on the data."""
+        if level == "interval":
+            numbers = self.ratings.numbers
+            return self._spread(numbers[None, :] - numbers.mean())[0]
+        unit, i, j = self._pairs
+        apart = distances(self.ratings.numbers[i], self.ratings.numbers[j], level)
+        sizes = np.asarray(self.counts.sum(axis=1)).ravel()
+        return np.bincount(unit, 2 * apart, len(self.times)) / np.maximum(sizes - 1, 1)
+
+    @cached_property
+    def _pairs(self) -> tuple[Codes, Codes, Codes]:
+        """Every pair of ratings of one unit: the unit and the two codes."""
         order = np.argsort(self.ratings.unit, kind="stable")
         unit, code = self.ratings.unit[order], self.ratings.code[order]
-        parts = []
+        parts = [(unit[:0], code[:0], code[:0])]
         for lag in range(1, int(self.ratings.per_unit.max(initial=0))):
             first = np.flatnonzero(unit[lag:] == unit[:-lag])
             parts.append((unit[first], code[first], code[first + lag]))
-        rows, i, j = (np.concatenate([part[k] for part in parts] or [np.empty(0, int)]) for k in range(3))
-        return rows, i, j, 2 / (self.ratings.per_unit[rows] - 1)
-
-    def alphas(self, weights: Numbers, level: Level) -> Numbers:
-        paired = self.ratings.per_unit[self.ratings.unit] > 1
-        unit, code = self.ratings.unit[paired], self.ratings.code[paired]
-        rows, i, j, share = self.pairs
-        counts = (np.bincount(code, weight[unit], len(self.ratings.numbers)).astype(float) for weight in weights)
-        return np.array([alphas_of_rated_pairs(self.ratings.numbers, n, i, j, weight[rows] * share, level)
-                         for weight, n in zip(weights, counts, strict=True)])
+        rows, i, j = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        return rows, i, j
 
     def alphas_without_one(self, level: Level) -> Numbers:
         """Alpha with each unit left out."""
-        return np.concatenate([self.alphas(1.0 - np.eye(1, len(self.times), k), level)
-                               for k in range(len(self.times))] or [np.empty(0)])
+        size = len(self.times)
+        block = max(1, CELLS // max(self.width, 1))
+        parts = [np.empty(0)]
+        for start in range(0, size, block):
+            rows = np.arange(start, min(start + block, size))
+            weights = np.ones((len(rows), size))
+            weights[np.arange(len(rows)), rows] = 0
+            parts.append(self.alphas(weights, level))
+        return np.concatenate(parts)
 
 
 Units = CountPatterns | RatedUnits

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .alpha import counted, pair_alphas
+from .alpha import counted, plain_alpha
 from .chance import fleiss_kappa, gwet_ac, percent_agreement
 from .disagreement import Level
 from .frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames
 from .icc import icc
 from .intervals import JACKKNIFE
 from .pairs import pair_tables
-from .patterns import MANY
+from .patterns import MANY, sample_units
 from .ratings import Ratings
 from .resampling import bootstrap_levels, leave_one_out
 from .results import Estimate, Result
@@ -38,17 +39,22 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     """
     people, everyone = study.ratings(), study.ratings(llm=True)
     alone = bootstrap_levels(people, SHOWN, replicates, seed=seed)
-    joined = bootstrap_levels(everyone, SHOWN, replicates, seed=seed)
+    joined = bootstrap_levels(everyone, SHOWN, _affordable(everyone, replicates), seed=seed)
     return Result(
         humans=Result(**alone), humans_and_llm=Result(**joined),
         intervals=Result(humans=_intervals(alone), humans_and_llm=_intervals(joined)),
         p_below_667=alone["ordinal"].details.get("p_below_667", np.nan),
         **_counts(people), **other_coefficients(people),
-        icc=_icc(people), pairwise=list(_pairwise(everyone)),
+        icc=_icc(people), pairwise=list(_pairwise(people, everyone)),
         per_criterion=_per_criterion(study, replicates, seed),
         by_system=_parts(study, "system", replicates, seed),
         by_group=_parts(study, "group", replicates, seed), by_arm=_parts(study, "arm", replicates, seed),
         leave_one_out=[_left_out(row) for row in leave_one_out(people, "ordinal", replicates=replicates, seed=seed)])
+
+
+def _affordable(data: Ratings, replicates: int) -> int:
+    """Fewer replicates for near-continuous scores, where each costs much more; the result says how many."""
+    return replicates if len(data.categories) <= MANY else min(replicates, 200)
 
 
 def other_coefficients(data: Ratings) -> dict[str, Any]:
@@ -135,36 +141,49 @@ def _part(study: StudyFrames, scored: pd.DataFrame, replicates: int, seed: int) 
             "replicates_left_out": ordinal.get("replicates_left_out", 0), **other_coefficients(data)}
 
 
-def _pairwise(data: Ratings) -> Iterator[Result]:
+def _pairwise(people: Ratings, everyone: Ratings) -> Iterator[Result]:
     """Every two raters, the model last: the three alphas, a jackknife interval of the ordinal one, kappas."""
-    everybody = data.n_annotators * (data.n_annotators - 1) / 2 <= MANY_PAIRS
-    listed = _from_tables(data) if len(data.categories) <= MANY else _without_tables(data)
-    for a, b, n, alphas, details in listed:
+    everybody = people.n_annotators * (people.n_annotators - 1) / 2 <= MANY_PAIRS
+    for a, b, n, alphas, details in _listed(people, everyone):
         if n or everybody:
             reason = "every score of both is the same" if n else "they share no unit"
-            names: dict[str, Hashable] = {"a": data.annotators[a], "b": data.annotators[b]}
+            names: dict[str, Hashable] = {"a": a, "b": b}
             values = {level: Estimate.undefined(reason) if np.isnan(value) else Estimate(value)
                       for level, value in alphas.items()}
             yield Result(names, n=n, **values, **details)
 
 
-Listed = Iterator[tuple[int, int, int, dict[Level, float], dict[str, Any]]]
+Listed = Iterator[tuple[Hashable, Hashable, int, dict[Level, float], dict[str, Any]]]
+
+
+def _listed(people: Ratings, everyone: Ratings) -> Listed:
+    """From tables; where the model's scores are near-continuous, its pairs without."""
+    if len(everyone.categories) <= MANY:
+        yield from _from_tables(everyone)
+        return
+    yield from _from_tables(people) if len(people.categories) <= MANY else _without_tables(people)
+    if everyone.n_annotators > people.n_annotators:
+        model = everyone.n_annotators - 1
+        for k in range(model):
+            yield from _without_tables(everyone.where(np.isin(everyone.annotator, (k, model))), (k, model))
 
 
 def _from_tables(data: Ratings) -> Listed:
+    names = data.annotators
     for block in pair_tables(data):
         alphas = {level: block.alphas(level) for level in SHOWN}
         low, high = block.alpha_limits("ordinal")
         more = {"percent": block.percents(), "cohen": block.kappas("identity"),
                 "cohen_quadratic": block.kappas("quadratic"), "ci_low": low, "ci_high": high}
         for k, n in enumerate(block.sizes):
-            yield (block.a, block.a + 1 + k, int(n), {level: alphas[level][k] for level in SHOWN},
+            yield (names[block.a], names[block.a + 1 + k], int(n), {level: alphas[level][k] for level in SHOWN},
                    {name: float(values[k]) for name, values in more.items()} | {"interval_kind": JACKKNIFE})
 
 
-def _without_tables(data: Ratings) -> Listed:
+def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Listed:
     """The same for near-continuous scores, which have no tables: the alphas alone."""
-    rest = dict.fromkeys(("percent", "cohen", "cohen_quadratic", "ci_low", "ci_high"))
-    found = [list(pair_alphas(data, level)) for level in SHOWN]
-    for (pair, n, nominal), (_, _, ordinal), (_, _, interval) in zip(*found, strict=True):
-        yield *pair, n, {"nominal": nominal, "ordinal": ordinal, "interval": interval}, dict(rest)
+    for a, b in [only] if only else combinations(range(data.n_annotators), 2):
+        sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
+        yield (data.annotators[a], data.annotators[b], len(sample.times),
+               {level: plain_alpha(sample, level) for level in SHOWN},
+               dict.fromkeys(("percent", "cohen", "cohen_quadratic", "ci_low", "ci_high")))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Person, Role, Task
+from coeval.stats import build_report
 from coeval.stats.frames import CROWD, RESEARCHER, StudyFrames
 from coeval.store import Database, Store, criteria, people, reports
 from coeval.study.access import TEAM, Context, require_task, use_case
@@ -42,6 +43,13 @@ def get_statistic(
         actions: whether it looks at the actions, which are read only then.
     """
     return _get_reading(context, slug).get(context.store, statistic, actions)
+
+
+@use_case(TEAM)
+def get_report(context: Context, person: Person, slug: str) -> dict[str, Any]:
+    """See every statistic of a task in one document, as ``stats --json`` prints it."""
+    report: dict[str, Any] = get_statistic(context, person, slug, build_report, actions=True)
+    return report
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import gradio as gr
 from coeval.domain import Person, Role
 from coeval.errors import CoevalError
 from coeval.study.access import Context
-from coeval.ui.agreement import SECTIONS, Figure, Page, get_page
-from coeval.ui.agreement.figures import notes_view
+from coeval.ui.agreement import SECTIONS, Figure, Page, get_pages
+from coeval.ui.agreement.figures import message, notes_view
 from coeval.ui.agreement.links import chart_file, downloads_view, with_links
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import Node, View, el
@@ -54,9 +54,9 @@ def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     parts = _build_parts()
 
-    def on_load(slug: str | None, section: str, request: gr.Request) -> dict[Any, Any]:
+    def on_load(slug: str | None, section: str, request: gr.Request) -> Iterator[dict[Any, Any]]:
         try:
-            return _state(context, parts, get_person(context, request), slug, section)
+            yield from _states(context, parts, get_person(context, request), slug, section)
         except CoevalError as error:
             raise shown(error) from error
 
@@ -65,11 +65,11 @@ def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
             on_load,
             [task, parts.section],
             parts.all(),
-            queue=False,
             show_progress="minimal",
             show_progress_on=parts.tiles,
             api_visibility="private",
             concurrency_limit=None,
+            trigger_mode="always_last",
         )
 
     load_on(parts.section.input)
@@ -103,23 +103,37 @@ def _build_slot(number: int) -> _Slot:
     return _Slot(card, head, plot, foot)
 
 
-def _state(context: Context, parts: _Parts, person: Person, slug: str | None, section: str) -> dict[Any, Any]:
-    """The whole tab as this person may see it."""
+def _states(
+    context: Context, parts: _Parts, person: Person, slug: str | None, section: str
+) -> Iterator[dict[Any, Any]]:
+    """The tab as this person may see it, in stages; a chart that was sent is not sent again."""
     if person.role is Role.ANNOTATOR:
-        return _only(parts, _closed_view())
+        yield _only(parts, _closed_view())
+        return
     if not slug:
-        return _only(parts, _no_task_view())
-    page = get_page(context, person, slug, section)
-    update: dict[Any, Any] = {
+        yield _only(parts, message("There is no task yet", "An owner states one in Set-up."))
+        return
+    sent = 0
+    for page in get_pages(context, person, slug, section):
+        update = _texts(parts, page, slug)
+        slots = parts.slots if sent == 0 else parts.slots[sent : len(page.figures)]
+        figures: list[Figure | None] = [*page.figures[sent:], *[None] * SLOTS]
+        for slot, figure in zip(slots, figures, strict=False):
+            update |= (
+                _filled(slot, figure, slug, section) if figure else {slot.card: gr.Column(visible=False)}
+            )
+        sent = len(page.figures)
+        yield update
+
+
+def _texts(parts: _Parts, page: Page, slug: str) -> dict[Any, Any]:
+    notes = notes_view(page.notes)
+    return {
         parts.section: gr.Radio(visible=True),
         parts.downloads: downloads_view(slug),
         parts.tiles: with_links(slug, [el("div.tiles", *page.tiles)]),
-        parts.tables: with_links(slug, [*page.tables, *_notes(page)]),
+        parts.tables: with_links(slug, [*page.tables, *([notes] if notes else [])]),
     }
-    figures: list[Figure | None] = [*page.figures, *[None] * SLOTS]
-    for slot, figure in zip(parts.slots, figures, strict=False):
-        update |= _filled(slot, figure, slug, section) if figure else {slot.card: gr.Column(visible=False)}
-    return update
 
 
 def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, Any]:
@@ -136,11 +150,6 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, A
         slot.plot: figure.draw(),
         slot.foot: with_links(slug, [foot]),
     }
-
-
-def _notes(page: Page) -> list[Node]:
-    notes = notes_view(page.notes)
-    return [notes] if notes else []
 
 
 def _only(parts: _Parts, message: Node) -> dict[Any, Any]:
@@ -162,7 +171,3 @@ def _closed_view() -> Node:
             "p", "Owners and researchers read agreement here; annotators do not, so that nobody is led by it."
         ),
     )
-
-
-def _no_task_view() -> Node:
-    return el("div.card.empty", el("h3", "There is no task yet"), el("p", "An owner states one in Set-up."))

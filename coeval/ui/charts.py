@@ -229,23 +229,39 @@ def distribution(frame: pd.DataFrame, description: str) -> Any:
 
 
 def curves(
-    frame: pd.DataFrame, description: str, *, x: str, y: str, share: bool = False, log: bool = False
+    frame: pd.DataFrame,
+    description: str,
+    *,
+    x: str,
+    y: str,
+    share: bool = False,
+    log: bool = False,
+    zero: bool = False,
 ) -> Any:
     """Lines over a quantity: a time ECDF (steps, shares up to 1), or drift over the order of work.
+
+    More lines than there are colours are all drawn grey, and named on hover.
 
     Args:
         frame: ``series, x, y``.
         x, y: titles of the axes.
         share: ``y`` counts shares from 0 to 1, drawn as steps.
         log: ``x`` is drawn on a logarithmic axis; every x is then above 0.
+        zero: mark 0 with a line.
     """
     names = list(dict.fromkeys(frame["series"]))
+    grey = {"detail": "series:N", "color": alt.value(FAINT)}
+    ink: dict[str, Any] = {"color": _series(names)} if len(names) <= len(SERIES) else grey
+    tips = [
+        "series:N",
+        alt.Tooltip("x:Q", title=x, format=".3~s"),
+        alt.Tooltip("y:Q", title=y, format=".0%" if share else ".2f"),
+    ]
+    steps = "step-after" if share else "monotone"
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
     lines = (
         alt.Chart(frame)
-        .mark_line(
-            strokeWidth=2.2, interpolate="step-after" if share else "monotone", point=_points(frame, share)
-        )
+        .mark_line(strokeWidth=2.2, interpolate=steps, point=_points(frame, share))
         .encode(
             x=alt.X("x:Q", title=x, scale=scale, axis=alt.Axis(grid=False, tickCount=6, format="~s")),
             y=alt.Y(
@@ -254,15 +270,12 @@ def curves(
                 scale=alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False),
                 axis=alt.Axis(format="%" if share else "~g", tickCount=4, domain=False, ticks=False),
             ),
-            color=_series(names),
-            tooltip=[
-                "series:N",
-                alt.Tooltip("x:Q", title=x, format=".3~s"),
-                alt.Tooltip("y:Q", title=y, format=".3~g"),
-            ],
+            tooltip=tips,
+            **ink,
         )
     )
-    return themed(lines, description, height=260)
+    ground = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[3, 4], color=FAINT).encode(y="y:Q")
+    return themed(alt.layer(ground, lines) if zero else lines, description, height=260)
 
 
 def _points(frame: pd.DataFrame, share: bool) -> Any:
@@ -270,32 +283,46 @@ def _points(frame: pd.DataFrame, share: bool) -> Any:
 
 
 def pairs(
-    frame: pd.DataFrame, description: str, *, title: str, domain: tuple[float, float] | None = None
+    frame: pd.DataFrame,
+    description: str,
+    *,
+    title: str,
+    domain: tuple[float, float] | None = None,
+    percent: bool = False,
 ) -> Any:
-    """Two or more sources beside each other on one line a thing, with intervals: systems, levels, people.
+    """Two or more sources beside each other on one line a thing, with intervals: systems, levels, arms.
 
     Args:
         frame: ``label, series, value, low, high, about``.
+        title: what the horizontal axis is.
+        domain: the axis reaches from here to here; without it, as far as the data.
+        percent: the values are shares.
     """
     labels, names = list(dict.fromkeys(frame["label"])), list(dict.fromkeys(frame["series"]))
-    y, offset = _names("label", labels), alt.YOffset("series:N", sort=names)
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, padding=24)
-    axis = alt.Axis(title=title, grid=True, ticks=False, domain=False, tickCount=6)
-    tips = ["label:N", "series:N", "about:N"]
-    base = alt.Chart(frame).encode(y=y, yOffset=offset, color=_series(names), tooltip=tips)
-    whiskers = alt.Chart(frame.dropna(subset=["low", "high"])).mark_rule(strokeWidth=2.5, strokeCap="round")
-    marks = [
-        whiskers.encode(
-            y=y,
-            yOffset=offset,
-            color=_series(names),
-            tooltip=tips,
-            x=alt.X("low:Q", scale=scale),
-            x2="high:Q",
-        ),
-        base.mark_point(size=90, filled=True, opacity=1).encode(
-            x=alt.X("value:Q", scale=scale, axis=axis),
-            shape=alt.Shape("series:N", sort=names, title=None, legend=None),
-        ),
-    ]
-    return themed(alt.layer(*marks), description, height=max(1, len(labels)) * max(ROW, 18 * len(names)))
+    axis = alt.Axis(
+        title=title, grid=True, ticks=False, domain=False, tickCount=6, format="%" if percent else "~g"
+    )
+    shared: dict[str, Any] = {
+        "y": _names("label", labels),
+        "yOffset": alt.YOffset("series:N", sort=names),
+        "color": _series(names),
+        "tooltip": [
+            alt.Tooltip("label:N", title=" "),
+            alt.Tooltip("series:N", title="  "),
+            alt.Tooltip("about:N", title="   "),
+        ],
+    }
+    whiskers = (
+        alt.Chart(frame.dropna(subset=["low", "high"]))
+        .mark_rule(strokeWidth=2.5, strokeCap="round")
+        .encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", **shared)
+    )
+    shapes = alt.Shape("series:N", sort=names, title=None, legend=None)
+    points = (
+        alt.Chart(frame)
+        .mark_point(size=90, filled=True, opacity=1)
+        .encode(x=alt.X("value:Q", scale=scale, axis=axis), shape=shapes, **shared)
+    )
+    height = max(1, len(labels)) * max(ROW, 18 * len(names))
+    return themed(alt.layer(whiskers, points), description, height=height)

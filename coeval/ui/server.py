@@ -7,24 +7,22 @@ so what only owners may reach is kept apart at the door, and checked again in ev
 from __future__ import annotations
 
 import html
-import io
-import tempfile
 from pathlib import Path
 
 import gradio as gr
 from fastapi import FastAPI, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from coeval.domain import Role
-from coeval.errors import CoevalError, NotAllowedError
-from coeval.export import SIMPLE, export_table, export_zip
+from coeval.errors import CoevalError
 from coeval.study.access import Context
 from coeval.study.people import SESSION_DAYS, get_signed_in, sign_in, sign_out
 from coeval.ui.admin import build_admin
 from coeval.ui.api import add_api
+from coeval.ui.downloads import add_downloads
 from coeval.ui.guard import Guard
-from coeval.ui.identity import COOKIE, get_person
+from coeval.ui.identity import COOKIE
 from coeval.ui.main import build_main
 from coeval.ui.theme import HEAD, THEME
 
@@ -45,7 +43,7 @@ def build_app(context: Context) -> FastAPI:
     app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="ui")
     _add_sign_in(app, context)
-    _add_downloads(app, context)
+    add_downloads(app, context)
     add_api(app, context)
     _mount(app, build_admin(context), "/admin", lambda request: _name(context, request, Role.OWNER), "../ui/")
     _mount(app, build_main(context), "/", lambda request: _name(context, request), "ui/")
@@ -106,23 +104,3 @@ def _add_sign_in(app: FastAPI, context: Context) -> None:
 def _sign_in_page(error: str, name: str = "") -> str:
     page = (HERE / "pages" / "signin.html").read_text(encoding="utf-8")
     return page.replace("{error}", html.escape(error)).replace("{name}", html.escape(name))
-
-
-def _add_downloads(app: FastAPI, context: Context) -> None:
-    @app.get("/download/{slug}/export.zip")
-    def download_zip(request: Request, slug: str) -> Response:
-        person = get_person(context, request)
-        target = tempfile.SpooledTemporaryFile(max_size=32_000_000)  # noqa: SIM115 closed by the response
-        export_zip(context, person, slug, target)  # type: ignore[arg-type]
-        target.seek(0)
-        headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"'}
-        return StreamingResponse(target, media_type="application/zip", headers=headers)
-
-    @app.get("/download/{slug}/{name}")
-    def download_table(request: Request, slug: str, name: str) -> Response:
-        if name not in (*SIMPLE, "reliability.csv"):
-            raise NotAllowedError(f"There is no file “{name}” to download.")
-        target = io.StringIO()
-        export_table(context, get_person(context, request), slug, name, target)
-        headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}"'}
-        return Response(target.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)

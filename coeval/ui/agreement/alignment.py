@@ -13,25 +13,31 @@ from coeval.stats.report_alignment import alignment_section
 from coeval.stats.report_work import behaviour_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
-from coeval.ui.agreement.changes import _crossed
-from coeval.ui.agreement.figures import Figure, Get, Page, banner, data_table, tile
+from coeval.ui.agreement.figures import Figure, Get, Page, banner, crossed, data_table, tile
 from coeval.ui.agreement.words import number, percent, plain_number, plural, shown
 from coeval.ui.view import Node
 
 LEVELS = ("dataset", "document", "system")
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 SOURCES = {"llm": "Model", "people_assisted": "People, with the draft", "people_blind": "People, blind"}
-COLUMNS = {"llm": "the model with people", "llm_assisted": "the model with assisted people",
-           "llm_blind": "the model with blind people", "people": "people with each other",
-           "people_assisted": "assisted people", "people_blind": "blind people"}  # fmt: skip
+COLUMNS = {
+    "llm": "the model with people",
+    "llm_assisted": "the model with assisted people",
+    "llm_blind": "the model with blind people",
+    "people": "people with each other",
+    "people_assisted": "assisted people",
+    "people_blind": "blind people",
+}
 
 
 def build(get: Get) -> Iterator[Page]:
     section, behaviour = get(alignment_section), get(behaviour_section)
     run = _main_run(section.runs)
     if run is None:
-        yield Page([banner("No run of drafts has a score yet, so there is no model to hold against people.")],
-                   [distribution_figure(behaviour.distributions)])  # fmt: skip
+        yield Page(
+            [banner("No run of drafts has a score yet, so there is no model to hold against people.")],
+            [distribution_figure(behaviour.distributions)],
+        )
         return
     yield Page(
         [
@@ -56,8 +62,10 @@ def _labels_banner(section: Result, run: Result) -> Node:
     """Which labels the figures rest on: the first thing to know here."""
     name = run.label or run.run
     if section.labels == BLIND:
-        return banner(f"Held against blind scores only: {plural(section.n_labels, 'score')} given without the draft "
-                      f"in view. Judge: {name}.")  # fmt: skip
+        return banner(
+            f"Held against blind scores only: {plural(section.n_labels, 'score')} given without the draft "
+            f"in view. Judge: {name}."
+        )
     return banner(
         f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
         f"people who see a draft lean towards it, so the judge looks better here than it is. Judge: {name}.",
@@ -71,13 +79,22 @@ def _correlation_tile(run: Result) -> Node:
     name = "within documents" if level is document else "over the whole dataset"
     groups = f"{plural(level.groups_used, 'document')} used" if level is document else ""
     skipped = [f"{plural(level.groups_skipped, 'document')} left out: one side gave one score only"]
-    return tile("Kendall τ-b", level.kendall, name, groups, rows="drafts.csv",
-                more=skipped if level is document and level.groups_skipped else [])  # fmt: skip
+    return tile(
+        "Kendall τ-b",
+        level.kendall,
+        name,
+        groups,
+        rows="drafts.csv",
+        more=skipped if level is document and level.groups_skipped else [],
+    )
 
 
 def _median_tile(run: Result) -> Node:
     found = run.confusion
-    about = (f"within one point {percent(found.within_one)}", f"model minus median {plain_number(found.bias)}")
+    about = (
+        f"within one point {percent(found.within_one)}",
+        f"model minus median {plain_number(found.bias)}",
+    )
     return tile("Equals the people's median", found.exact, *(about if found.n else ()), show=percent)
 
 
@@ -102,28 +119,45 @@ def _alt_tile(run: Result) -> Node:
         f"advantage probability {number(found.advantage_probability)}",
         f"ε {number(found.epsilon)}",
         plural(len(found.people), "person", "people") + " tested",
-        more=[f"{plural(len(found.people_left_out), 'person', 'people')} with too few items"] if found.people_left_out else [],
-    )  # fmt: skip
+        more=[f"{plural(len(found.people_left_out), 'person', 'people')} with too few items"]
+        if found.people_left_out
+        else [],
+    )
 
 
 def correlations_figure(run: Result) -> Figure:
     """Three coefficients at three levels: on one data set they differ by more than a factor of two."""
     rows = [
-        {"label": level.capitalize(), "series": title, "value": float(found[name]), "low": float("nan"),
-         "high": float("nan"), "n": found.n, "groups_used": found.groups_used, "groups_left_out": found.groups_skipped,
-         "reason": found[name].reason or "", "about": shown(found[name])}
-        for level in LEVELS for found in [run.correlations[level]] for name, title in COEFFICIENTS.items()
-    ]  # fmt: skip
+        {
+            "label": level.capitalize(),
+            "series": title,
+            "value": float(found[name]),
+            "low": float("nan"),
+            "high": float("nan"),
+            "n": found.n,
+            "groups_used": found.groups_used,
+            "groups_left_out": found.groups_skipped,
+            "reason": found[name].reason or "",
+            "about": shown(found[name]),
+        }
+        for level in LEVELS
+        for found in [run.correlations[level]]
+        for name, title in COEFFICIENTS.items()
+    ]
     frame = pd.DataFrame(rows)
     words = " ".join(
-        f"{level.capitalize()} level: " + ", ".join(f"{title} {shown(run.correlations[level][name])}" for name, title in COEFFICIENTS.items()) + "."
+        f"{level.capitalize()} level: "
+        + ", ".join(f"{title} {shown(run.correlations[level][name])}" for name, title in COEFFICIENTS.items())
+        + "."
         for level in LEVELS
-    )  # fmt: skip
+    )
     drawn = frame.dropna(subset=["value"])
     return Figure(
         "correlations",
         "Correlation with people, by level",
-        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(columns=["low", "high", "about"]),
+        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(
+            columns=["low", "high", "about"]
+        ),
         lambda: charts.pairs(drawn, words, title="correlation", domain=(min(0.0, drawn["value"].min()), 1.0)),
         words,
         rows="drafts.csv",
@@ -148,7 +182,9 @@ def confusion_figure(run: Result) -> Figure:
         "confusion",
         "The people's median and the model's score",
         cells,
-        lambda: charts.confusion(_crossed(cells, x="llm", y="people"), words, x="the model's score", y="people's median"),
+        lambda: charts.confusion(
+            crossed(cells, x="llm", y="people"), words, x="the model's score", y="people's median"
+        ),
         words,
         width="narrow",
         note="units · a median between two points counts half to each",
@@ -162,10 +198,11 @@ def distribution_figure(distributions: Sequence[Result]) -> Figure:
     frame = pd.DataFrame(
         [
             {"series": SOURCES[row.source], "score": score, "n": n, "share": n / row.n}
-            for row in overall for score, n in row.counts.items()
+            for row in overall
+            for score, n in row.counts.items()
         ],
         columns=["series", "score", "n", "share"],
-    )  # fmt: skip
+    )
     words = " ".join(
         f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, "
         + ", ".join(f"score {score} {percent(n / row.n)}" for score, n in row.counts.items())
@@ -173,9 +210,16 @@ def distribution_figure(distributions: Sequence[Result]) -> Figure:
         for row in overall
     )
     data = [
-        {"source": SOURCES.get(row.source, "People"), "system": row.system or "", "score": score, "n": n, "share": n / row.n}
-        for row in distributions for score, n in row.counts.items()
-    ]  # fmt: skip
+        {
+            "source": SOURCES.get(row.source, "People"),
+            "system": row.system or "",
+            "score": score,
+            "n": n,
+            "share": n / row.n,
+        }
+        for row in distributions
+        for score, n in row.counts.items()
+    ]
     return Figure(
         "distributions",
         "Scores by source",
@@ -199,8 +243,17 @@ def _runs_table(section: Result) -> Node:
         )
         for run in section.runs
     ]
-    columns = ["Judge", "Units", "τ-b dataset", "τ-b document", "τ-b system", "Pairwise accuracy", "Equals median",
-               "Alt-test", "SD over samples"]  # fmt: skip
+    columns = [
+        "Judge",
+        "Units",
+        "τ-b dataset",
+        "τ-b document",
+        "τ-b system",
+        "Pairwise accuracy",
+        "Equals median",
+        "Alt-test",
+        "SD over samples",
+    ]
     return data_table("Judges", pd.DataFrame(rows, columns=columns), section.human_score, rows="drafts.csv")
 
 
@@ -214,22 +267,43 @@ def _pairwise_table(section: Result) -> Node:
     """Mean correlations over pairs of raters (CoEval paper, table 8)."""
     found = section.mean_pairwise_correlations
     rows = [
-        (title, *(shown(found[name][method]).split(":")[0] for method in COEFFICIENTS), f"{found[name].n_pairs:,}",
-         f"{found[name].n_pairs_left_out:,}")
-        for name, title in COLUMNS.items() if name in found
-    ]  # fmt: skip
+        (
+            title,
+            *(shown(found[name][method]).split(":")[0] for method in COEFFICIENTS),
+            f"{found[name].n_pairs:,}",
+            f"{found[name].n_pairs_left_out:,}",
+        )
+        for name, title in COLUMNS.items()
+        if name in found
+    ]
     frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
-    return data_table("Mean pairwise correlations", frame, "pairs that share fewer than two units are left out")
+    return data_table(
+        "Mean pairwise correlations", frame, "pairs that share fewer than two units are left out"
+    )
 
 
 def _criteria_table(run: Result) -> Node:
     rows = [
-        (f"{place}. {part.criterion}", f"{part.n_units:,}",
-         *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS), percent(part.confusion.exact),
-         plain_number(part.confusion.bias), _alt_words(part.alt_test))
+        (
+            f"{place}. {part.criterion}",
+            f"{part.n_units:,}",
+            *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS),
+            percent(part.confusion.exact),
+            plain_number(part.confusion.bias),
+            _alt_words(part.alt_test),
+        )
         for place, part in enumerate(run.per_criterion, 1)
-    ]  # fmt: skip
-    columns = ["Criterion", "Units", "τ-b dataset", "τ-b document", "τ-b system", "Equals median", "Model − median", "Alt-test"]
+    ]
+    columns = [
+        "Criterion",
+        "Units",
+        "τ-b dataset",
+        "τ-b document",
+        "τ-b system",
+        "Equals median",
+        "Model − median",
+        "Alt-test",
+    ]
     return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
 
 
@@ -244,11 +318,28 @@ def _more_tables(section: Result) -> list[Node]:
 
 def _comparisons_table(comparisons: Sequence[Result]) -> Node:
     rows = [
-        (f"{row.a} – {row.b}", row.criterion, number(row.r_a), number(row.r_b), shown(row.bootstrap.value).split(":")[0],
-         number(row.williams.p_two_sided, 3), number(row.permutation.p_value, 3), f"{row.n:,}")
+        (
+            f"{row.a} – {row.b}",
+            row.criterion,
+            number(row.r_a),
+            number(row.r_b),
+            shown(row.bootstrap.value).split(":")[0],
+            number(row.williams.p_two_sided, 3),
+            number(row.permutation.p_value, 3),
+            f"{row.n:,}",
+        )
         for row in comparisons
-    ]  # fmt: skip
-    columns = ["Judges", "Criterion", "r first", "r second", "Difference [95%]", "p Williams", "p permutation", "Units"]
+    ]
+    columns = [
+        "Judges",
+        "Criterion",
+        "r first",
+        "r second",
+        "Difference [95%]",
+        "p Williams",
+        "p permutation",
+        "Units",
+    ]
     note = "Pearson with the people's mean, on the units both judged · two-sided · items resampled"
     return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 

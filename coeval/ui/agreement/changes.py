@@ -13,7 +13,7 @@ from coeval.stats.report import section_notes
 from coeval.stats.report_work import actions_section, behaviour_section, score_change_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
-from coeval.ui.agreement.figures import Figure, Get, Page, data_table, tile
+from coeval.ui.agreement.figures import Figure, Get, Page, crossed, data_table, tile
 from coeval.ui.agreement.words import number, numbered, percent, plain_number, plural
 from coeval.ui.view import Node
 
@@ -59,17 +59,30 @@ def kept_tile(moved: Result) -> Node:
 
 
 def _moved_left_out(moved: Result) -> list[str]:
-    out = [f"{plural(moved.n_left_out, 'submission')} without a draft's or a person's score"] if moved.n_left_out else []
-    return out + ([f"{plural(moved.n_sown_left_out, 'sown error')} left out"] if moved.n_sown_left_out else [])
+    out = (
+        [f"{plural(moved.n_left_out, 'submission')} without a draft's or a person's score"]
+        if moved.n_left_out
+        else []
+    )
+    return out + (
+        [f"{plural(moved.n_sown_left_out, 'sown error')} left out"] if moved.n_sown_left_out else []
+    )
 
 
 def _mean_change_tile(moved: Result) -> Node:
-    return tile("Mean change of score", moved.mean_change, f"person minus draft · n {moved.n:,}", show=plain_number)
+    return tile(
+        "Mean change of score", moved.mean_change, f"person minus draft · n {moved.n:,}", show=plain_number
+    )
 
 
 def _approved_tile(actions: Result) -> Node:
-    return tile("Lines approved", _of(actions.overall, "approve"), "conclusions, scores and evidence", show=percent,
-                rows="rows.csv")  # fmt: skip
+    return tile(
+        "Lines approved",
+        _of(actions.overall, "approve"),
+        "conclusions, scores and evidence",
+        show=percent,
+        rows="rows.csv",
+    )
 
 
 def _of(rates: Result, action: str) -> Estimate:
@@ -79,7 +92,9 @@ def _of(rates: Result, action: str) -> Estimate:
 
 def actions_figure(actions: Result) -> Figure:
     """Action rates by kind of line (CoEval paper, tables 5 and 6)."""
-    rows = [_action_row(kind, action, actions[kind]) for kind in KINDS if actions[kind].n for action in ACTIONS]
+    rows = [
+        _action_row(kind, action, actions[kind]) for kind in KINDS if actions[kind].n for action in ACTIONS
+    ]
     columns = ["kind", "action", "n", "share", "label", "text"]
     frame = pd.DataFrame(rows, columns=columns)
     words = f"Actions on drafted lines. {' '.join(_rates_words(kind, actions[kind]) for kind in KINDS)}"
@@ -128,22 +143,20 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
 
 def moves_figure(moves: pd.DataFrame) -> Figure:
     """The drafted score against the one the person left."""
-    words = "How people left the drafted scores. " + (" ".join(_moves_words(moves)) or "No score was drafted.")
+    words = "How people left the drafted scores. " + (
+        " ".join(_moves_words(moves)) or "No score was drafted."
+    )
     return Figure(
         "score-moves",
         "From the draft's score to the person's",
         moves,
         lambda: charts.confusion(
-            _crossed(moves, x="person", y="draft"), words, x="the person's score", y="the draft's score"
+            crossed(moves, x="person", y="draft"), words, x="the person's score", y="the draft's score"
         ),
         words,
         width="narrow",
         note="counts; shaded by share of the draft's score",
     )
-
-
-def _crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
-    return frame.assign(x=[f"{value:g}" for value in frame[x]], y=[f"{value:g}" for value in frame[y]])
 
 
 def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
@@ -157,24 +170,38 @@ def behaviour_figure(behaviour: Result) -> Figure:
     """The four behaviours, with the draft in view and, held against the hidden draft, without it."""
     arms = {"with the draft": behaviour.assisted, "blind": behaviour.blind}
     rows = [
-        {"label": name.capitalize(), "series": arm, "value": float(found[name].rate), "n": found[name].n,
-         "low": float("nan"), "high": float("nan"), "about": f"{percent(found[name].rate, 1)} · n {found[name].n:,}"}
-        for arm, found in arms.items() if found.n for name in BEHAVIOURS
-    ]  # fmt: skip
+        {
+            "label": name.capitalize(),
+            "series": arm,
+            "value": float(found[name].rate),
+            "n": found[name].n,
+            "low": float("nan"),
+            "high": float("nan"),
+            "about": f"{percent(found[name].rate, 1)} · n {found[name].n:,}",
+        }
+        for arm, found in arms.items()
+        if found.n
+        for name in BEHAVIOURS
+    ]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "n", "low", "high", "about"])
     words = " ".join(
-        f"{arm.capitalize()}: " + ", ".join(f"{name} {percent(found[name].rate, 1)}" for name in BEHAVIOURS) + "."
-        for arm, found in arms.items() if found.n
-    )  # fmt: skip
+        f"{arm.capitalize()}: "
+        + ", ".join(f"{name} {percent(found[name].rate, 1)}" for name in BEHAVIOURS)
+        + "."
+        for arm, found in arms.items()
+        if found.n
+    )
     return Figure(
         "behaviours",
         "What people did with the draft's score",
-        frame.rename(columns={"label": "behaviour", "series": "arm", "value": "share"}).drop(columns=["low", "high", "about"]),
+        frame.rename(columns={"label": "behaviour", "series": "arm", "value": "share"}).drop(
+            columns=["low", "high", "about"]
+        ),
         lambda: charts.pairs(frame, words, title="share of submissions", percent=True, domain=(0.0, 1.0)),
         words or "No submission can be judged: it takes a drafted score and two other people.",
         width="wide",
         note="held against the median of the other people; see the table for the rules",
-    )  # fmt: skip
+    )
 
 
 def actions_by_criterion(study: StudyFrames) -> dict[str, Result]:
@@ -196,7 +223,8 @@ def _rates_by(study: StudyFrames, column: str) -> dict[str, Result]:
 
 def _actions_table(title: str, what: str, found: dict[str, Result]) -> Node:
     rows = [
-        (name, *(percent(rates[action], 1) for action in ACTIONS), f"{rates.n:,}") for name, rates in found.items()
+        (name, *(percent(rates[action], 1) for action in ACTIONS), f"{rates.n:,}")
+        for name, rates in found.items()
     ]
     frame = pd.DataFrame(rows, columns=[what, *(SIGNS[action] for action in ACTIONS), "Lines"])
     return data_table(title, frame, "assisted submissions", rows="rows.csv")
@@ -205,12 +233,19 @@ def _actions_table(title: str, what: str, found: dict[str, Result]) -> Node:
 def _changes_table(moved: Result) -> Node:
     frame = pd.DataFrame(
         [
-            (text, *(percent(part[name] / part.n if part.n else None, 1) for name in ("raised", "lowered", "unchanged")),
-             plain_number(part.mean_change), f"{part.n:,}")
+            (
+                text,
+                *(
+                    percent(part[name] / part.n if part.n else None, 1)
+                    for name in ("raised", "lowered", "unchanged")
+                ),
+                plain_number(part.mean_change),
+                f"{part.n:,}",
+            )
             for part, text in zip(moved.per_criterion, _texts(moved), strict=True)
         ],
         columns=["Criterion", "Raised", "Lowered", "Kept", "Mean change", "Scores"],
-    )  # fmt: skip
+    )
     return data_table("Score changes by criterion", frame, "assisted submissions with a drafted score")
 
 
@@ -221,12 +256,16 @@ def _texts(moved: Result) -> list[str]:
 def _behaviour_table(behaviour: Result) -> Node:
     frame = pd.DataFrame(
         [
-            (name.capitalize(), behaviour.definitions[name], *_behaviour_cells(behaviour.assisted, name),
-             *_behaviour_cells(behaviour.blind, name))
+            (
+                name.capitalize(),
+                behaviour.definitions[name],
+                *_behaviour_cells(behaviour.assisted, name),
+                *_behaviour_cells(behaviour.blind, name),
+            )
             for name in BEHAVIOURS
         ],
         columns=["Behaviour", "Rule", "With the draft", "n", "Blind", "n "],
-    )  # fmt: skip
+    )
     left = behaviour.assisted.n_left_out
     note = f"{plural(left, 'submission')} left out: no drafted score, or fewer than two other people"
     return data_table("The four behaviours", frame, note)

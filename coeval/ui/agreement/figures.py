@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -41,7 +41,7 @@ class Page:
     tiles: Sequence[Node] = ()
     figures: Sequence[Figure] = ()
     tables: Sequence[Node] = ()
-    notes: Sequence[str] = field(default_factory=tuple)
+    notes: Sequence[str] = ()
 
 
 def tile(
@@ -89,6 +89,21 @@ def data_table(title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "
         el("div.scroll", table([str(name) for name in frame.columns], body)),
         el("p.note", f"{note} · " if note else "", rows_link(rows)),
     )
+
+
+def crossed(frame: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
+    """The frame with two of its columns of scores as texts ``x`` and ``y``, as ``charts.confusion`` takes them."""
+    return frame.assign(x=[f"{value:g}" for value in frame[x]], y=[f"{value:g}" for value in frame[y]])
+
+
+def banner(text: str, *, warn: bool = False) -> Node:
+    """What must be known before the numbers of a section are read."""
+    return el("p.banner.warn" if warn else "p.banner", text)
+
+
+def message(title: str, text: str) -> Node:
+    """What a section shows instead of numbers where there are none, and how to get some."""
+    return el("div.card.empty", el("h3", title), el("p", text))
 
 
 def notes_view(notes: Sequence[str]) -> Node | None:

@@ -43,7 +43,9 @@ def downloads_view(slug: str) -> Node:
     """The files that hold everything."""
     return el(
         "div.downloads",
-        el("a.ghost", "CSV", href=task_file(slug, "export.zip"), download="", title="Every table of the task"),
+        el(
+            "a.ghost", "CSV", href=task_file(slug, "export.zip"), download="", title="Every table of the task"
+        ),
         el(
             "a.ghost",
             "Paper tables",

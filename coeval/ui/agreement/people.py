@@ -8,12 +8,16 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.frames import LLM, StudyFrames
+from coeval.stats.report import section_notes
 from coeval.stats.report_agreement import agreement_section
+from coeval.stats.report_work import actions_section, assistance_section, score_change_section
 from coeval.stats.resampling import ACCEPTABLE, TENTATIVE, bootstrap_alpha
-from coeval.stats.results import Estimate, Result, reasons
+from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
+from coeval.ui.agreement.assistance import pull_tile
+from coeval.ui.agreement.changes import actions_figure, kept_tile
 from coeval.ui.agreement.figures import Figure, Get, Page, data_table, tile
-from coeval.ui.agreement.words import numbered, number, percent, plural, shown
+from coeval.ui.agreement.words import number, numbered, percent, plural, shown
 from coeval.ui.view import Node
 
 MODEL = "Model"
@@ -21,21 +25,19 @@ MODEL = "Model"
 
 
 def build(get: Get) -> Iterator[Page]:
-    """First the alphas of people, which are there at once; then everything."""
+    """First the alphas of people, which are there at once; then everything; then what other sections say."""
     first = get(first_alphas)
-    yield Page([alpha_tile(first.humans)], [forest_figure(first.per_criterion)])
+    tiles, figures = [_alpha_tile(first.humans)], [forest_figure(first.per_criterion)]
+    yield Page(tiles, figures)
     section = get(agreement_section)
-    yield Page(
-        [
-            alpha_tile(section.humans.ordinal),
-            _ac2_tile(section),
-            _percent_tile(section),
-            _model_tile(section),
-        ],
-        [forest_figure(_by_criterion(section)), heatmap_figure(section.pairwise)],
-        [_coefficients_table(section), _parts_table(section), _left_out_table(section)],
-        list(reasons(section)),
-    )
+    tiles += [_ac2_tile(section), kept_tile(get(score_change_section))]
+    figures.append(heatmap_figure(section.pairwise))
+    tables = [_coefficients_table(section), _parts_table(section), _left_out_table(section)]
+    notes = section_notes({"agreement": section})
+    yield Page(tiles, figures, tables, notes)
+    tiles.append(pull_tile(get(assistance_section)))
+    figures.append(actions_figure(get(actions_section, actions=True)))
+    yield Page(tiles, figures, tables, notes)
 
 
 def first_alphas(study: StudyFrames) -> Result:
@@ -48,34 +50,16 @@ def first_alphas(study: StudyFrames) -> Result:
     return Result(humans=bootstrap_alpha(study.ratings()), per_criterion=parts)
 
 
-def _by_criterion(section: Result) -> dict[str, Estimate]:
-    return {part.criterion: part.humans.ordinal for part in section.per_criterion}
-
-
-def alpha_tile(alpha: Estimate) -> Node:
+def _alpha_tile(alpha: Estimate) -> Node:
     below = alpha.details.get("p_below_667")
-    odds = "" if below is None or not alpha.defined else f"P(α < {number(TENTATIVE, 3)}) {number(below)}"
+    odds = "" if below is None or not alpha.defined else f"P(α < .667) {number(below)}"
     return tile("Alpha, people", alpha, odds, rows="reliability.csv")
 
 
 def _ac2_tile(section: Result) -> Node:
-    return tile(
-        "AC2, people",
-        section.ac2.value,
-        "quadratic weights",
-        "read beside alpha where scores are skewed",
-        rows="reliability.csv",
-    )
-
-
-def _percent_tile(section: Result) -> Node:
-    return tile("Same score", section.percent.value, "of two people, by chance or not", show=percent,
-                rows="reliability.csv")  # fmt: skip
-
-
-def _model_tile(section: Result) -> Node:
-    alpha = section.humans_and_llm.ordinal
-    return tile("Alpha, people and model", alpha, "the shown run as one more rater", rows="drafts.csv")
+    same = f"two people give the same score {percent(section.percent.value)} of the time"
+    skew = "read beside alpha where scores are skewed"
+    return tile("AC2, people", section.ac2.value, "quadratic weights", same, skew, rows="reliability.csv")
 
 
 def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
@@ -132,13 +116,20 @@ def heatmap_figure(pairs: Sequence[Result]) -> Figure:
     names = rater_names(pairs)
     rows = pd.DataFrame(
         [
-            {"a": a, "b": b, "n_units": pair.n, "alpha": float(pair.ordinal), "low": pair.ci_low,
-             "high": pair.ci_high, "reason": pair.ordinal.reason or ""}
+            {
+                "a": a,
+                "b": b,
+                "n_units": pair.n,
+                "alpha": float(pair.ordinal),
+                "low": pair.ci_low,
+                "high": pair.ci_high,
+                "reason": pair.ordinal.reason or "",
+            }
             for pair in pairs
             for a, b in [(_rater(pair.a), _rater(pair.b))]
         ],
         columns=["a", "b", "n_units", "alpha", "low", "high", "reason"],
-    )  # fmt: skip
+    )
     words = heatmap_words(rows)
     return Figure(
         "pairwise-alpha",
@@ -198,12 +189,19 @@ def _coefficients_table(section: Result) -> Node:
         f"Alpha, {level}, people and model": section.humans_and_llm[level]
         for level in ("nominal", "ordinal", "interval")
     }
-    values |= {"AC1": section.ac1.value, "AC2, quadratic": section.ac2.value, "Fleiss' kappa": section.fleiss.value}
+    values |= {
+        "AC1": section.ac1.value,
+        "AC2, quadratic": section.ac2.value,
+        "Fleiss' kappa": section.fleiss.value,
+    }
     values |= {f"{name.upper()}": form.value for name, form in section.icc.items()}
     frame = pd.DataFrame(
-        [(name, shown(value), _count(value, "n_units", "n"), _count(value, "n_annotators")) for name, value in values.items()],
+        [
+            (name, shown(value), _count(value, "n_units", "n"), _count(value, "n_annotators"))
+            for name, value in values.items()
+        ],
         columns=["Coefficient", "Value [95%]", "Units", "People"],
-    )  # fmt: skip
+    )
     return data_table("Coefficients", frame, "over all criteria's units", rows="reliability.csv")
 
 
@@ -225,23 +223,45 @@ def _parts_table(section: Result) -> Node:
     ]
     frame = pd.DataFrame(
         [
-            (kind, name, shown(part.humans.ordinal), number(part.p_below_667), shown(part.ac2.value),
-             percent(part.percent.value), f"{part.n_units:,}", f"{part.n_annotators:,}")
+            (
+                kind,
+                name,
+                shown(part.humans.ordinal),
+                number(part.p_below_667),
+                shown(part.ac2.value),
+                percent(part.percent.value),
+                f"{part.n_units:,}",
+                f"{part.n_annotators:,}",
+            )
             for kind, name, part in parts
         ],
-        columns=["", "Part", "Alpha, ordinal [95%]", "P(α < .667)", "AC2 [95%]", "Same score", "Units", "People"],
-    )  # fmt: skip
+        columns=[
+            "",
+            "Part",
+            "Alpha, ordinal [95%]",
+            "P(α < .667)",
+            "AC2 [95%]",
+            "Same score",
+            "Units",
+            "People",
+        ],
+    )
     return data_table("By criterion, system, group and arm", frame, "over people", rows="reliability.csv")
 
 
 def _left_out_table(section: Result) -> Node:
     frame = pd.DataFrame(
         [
-            (row.annotator, f"{row.n_ratings:,}", shown(row.ordinal), shown(row.difference.value),
-             number(row.difference.get("p_value"), 3))
+            (
+                row.annotator,
+                f"{row.n_ratings:,}",
+                shown(row.ordinal),
+                shown(row.difference.value),
+                number(row.difference.get("p_value"), 3),
+            )
             for row in section.leave_one_out
         ],
         columns=["Without", "Their scores", "Alpha, ordinal", "Change [95%]", "p"],
-    )  # fmt: skip
+    )
     note = "a change above 0: the others agree better without this person · joint interval"
     return data_table("Leaving one person out", frame, note, rows="reliability.csv")

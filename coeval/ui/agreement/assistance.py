@@ -1,0 +1,199 @@
+"""Effect of the draft: how far what the model drafted pulled the people who saw it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.report import section_notes
+from coeval.stats.report_work import assistance_section
+from coeval.stats.results import Estimate, Result
+from coeval.ui import charts
+from coeval.ui.agreement.figures import Figure, Get, Page, banner, data_table, tile
+from coeval.ui.agreement.words import number, percent, plural, shown
+from coeval.ui.view import Node
+
+ESTIMATORS = {
+    "adoption": ("Draft's score taken over", "P(score = draft), assisted minus blind"),
+    "distance": ("Distance from the draft", "mean |score − draft| in points, assisted minus blind"),
+    "pull": (
+        "Pull of the draft",
+        "share of the way people move to a shown score, from scores shifted by one",
+    ),
+}
+
+
+def build(get: Get) -> Iterator[Page]:
+    section = get(assistance_section)
+    yield Page(
+        [*_no_blind(section), pull_tile(section), *_other_tiles(section), _alpha_tile(section)],
+        [estimators_figure(section), alphas_figure(section)],
+        [_table(section), *_caught_table(section)],
+        section_notes({"assistance": section}),
+    )
+
+
+def _no_blind(section: Result) -> list[Node]:
+    if section.adoption.get("n_blind"):
+        return []
+    return [
+        banner(
+            "Nobody has scored without the draft yet, so its pull cannot be told from agreement with it. Give the task "
+            "a share of blind assignments in Set-up.",
+            warn=True,
+        )
+    ]
+
+
+def pull_tile(section: Result) -> Node:
+    """The tile that the Agreement section shows too."""
+    pull = section.pull
+    if pull.value.defined:
+        return tile(
+            "Pull of the draft",
+            pull.value,
+            f"{plural(pull.n_shifted, 'score')} shifted",
+            f"{pull.n_instances:,} instances resampled",
+        )
+    adoption = section.adoption
+    if adoption.value.defined:
+        return tile("Draft's score taken over", adoption.value, *_arms(adoption), "assisted minus blind")
+    return tile("Pull of the draft", pull.value)
+
+
+def _arms(found: Result) -> tuple[str, str]:
+    total = found.n_assisted + found.n_blind
+    return (f"blind arm {percent(found.n_blind / total)}", f"{total:,} scores")
+
+
+def _other_tiles(section: Result) -> list[Node]:
+    names = ("adoption", "distance") if section.pull.value.defined else ("distance",)
+    return [
+        tile(ESTIMATORS[name][0], section[name].value, *_arms_of(section[name]), ESTIMATORS[name][1])
+        for name in names
+    ]
+
+
+def _arms_of(found: Result) -> tuple[str, ...]:
+    return _arms(found) if found.value.defined else ()
+
+
+def _alpha_tile(section: Result) -> Node:
+    found = section.alpha_difference
+    about = (f"assisted {number(section.alpha_assisted)} minus blind {number(section.alpha_blind)}",)
+    return tile(
+        "Difference of alphas", found.value, *(about if found.value.defined else ()), rows="reliability.csv"
+    )
+
+
+def estimators_figure(section: Result) -> Figure:
+    """The three estimates of the draft's pull, with their intervals."""
+    frame = pd.DataFrame([_estimator_row(name, section[name]) for name in ESTIMATORS])
+    words = " ".join(
+        f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section[name].value)}." for name in ESTIMATORS
+    )
+    return Figure(
+        "assistance",
+        "Three estimates of the draft's effect",
+        frame[["estimator", "meaning", "value", "low", "high", "p_value", "reason"]],
+        lambda: charts.forest(frame, words, lines=(0.0,), domain=(-0.2, 0.4)),
+        words,
+        width="wide",
+        note="0: the draft moved nobody · instances resampled · agreement alone proves nothing, see the three together",
+    )
+
+
+def _estimator_row(name: str, found: Result) -> dict[str, Any]:
+    title, meaning = ESTIMATORS[name]
+    value: Estimate = found.value
+    low, high = value.ci
+    return {
+        "estimator": name,
+        "meaning": meaning,
+        "label": charts.wrapped(title),
+        "value": float(value),
+        "low": low,
+        "high": high,
+        "p_value": found.get("p_value"),
+        "reason": value.reason or "",
+        "text": shown(value).split(":")[0],
+        "about": f"{title}: {shown(value)}",
+    }
+
+
+def alphas_figure(section: Result) -> Figure:
+    """Alpha of people with the draft in view, and without."""
+    arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
+    rows = [
+        {
+            "arm": arm,
+            "label": arm,
+            "value": float(alpha),
+            "low": float("nan"),
+            "high": float("nan"),
+            "n_units": alpha.details.get("n_units"),
+            "reason": alpha.reason or "",
+            "text": shown(alpha).split(":")[0],
+            "about": f"{arm}: {shown(alpha)} · {plural(alpha.details.get('n_units', 0), 'unit')}",
+        }
+        for arm, alpha in arms.items()
+    ]
+    frame = pd.DataFrame(rows)
+    words = " ".join(f"{row['about']}." for row in rows)
+    return Figure(
+        "alpha-by-arm",
+        "Alpha by arm",
+        frame[["arm", "value", "n_units", "reason"]],
+        lambda: charts.alpha_forest(frame, words),
+        words,
+        rows="reliability.csv",
+        width="narrow",
+        note="ordinal · the interval of their difference is joint, see the table",
+    )
+
+
+def _table(section: Result) -> Node:
+    rows = [
+        (
+            ESTIMATORS[name][0],
+            ESTIMATORS[name][1],
+            shown(section[name].value),
+            number(section[name].get("p_value"), 3),
+            _count(section[name], "n_assisted"),
+            _count(section[name], "n_blind"),
+            _count(section[name], "n_shifted"),
+        )
+        for name in ESTIMATORS
+    ]
+    found = section.alpha_difference
+    rows.append(
+        (
+            "Difference of alphas",
+            "ordinal, assisted minus blind, joint interval over units",
+            shown(found.value),
+            number(found.get("p_value"), 3),
+            _count(found, "n_units_a"),
+            _count(found, "n_units_b"),
+            "",
+        )
+    )
+    columns = ["Estimate", "What it is", "Value [95%]", "p", "Assisted", "Blind", "Shifted"]
+    note = "scores counted by arm; for alphas, units"
+    return data_table("Estimates", pd.DataFrame(rows, columns=columns), note)
+
+
+def _count(found: Result, name: str) -> str:
+    return f"{found[name]:,}" if found.get(name) is not None else ""
+
+
+def _caught_table(section: Result) -> list[Node]:
+    """Catch rates of the errors that were sown, by annotator."""
+    sown = section.sown
+    if not sown.n:
+        return []
+    rows = [("everybody", shown(sown.caught.value, percent), f"{sown.n:,}")]
+    rows += [(row.annotator, shown(row.caught.value, percent), f"{row.n:,}") for row in sown.per_annotator]
+    frame = pd.DataFrame(rows, columns=["Person", "Caught [95%]", "Sown"])
+    return [data_table("Sown errors caught", frame, "wrong scores shown on purpose that were not let stand")]

@@ -1,0 +1,177 @@
+"""Time: how long people take, and whether their scores drift as they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report import section_notes
+from coeval.stats.report_work import behaviour_section, time_section
+from coeval.stats.results import Result
+from coeval.stats.times import time_curve
+from coeval.ui import charts
+from coeval.ui.agreement.figures import Figure, Get, Page, data_table, tile
+from coeval.ui.agreement.words import numbered, plain_number, plural
+from coeval.ui.view import Node
+
+
+def build(get: Get) -> Iterator[Page]:
+    section = get(time_section)
+    yield Page(
+        _tiles(section),
+        [curve_figure(get(time_curves)), drift_figure(get(behaviour_section).drift)],
+        [_criteria_table(section), _people_table(section)],
+        section_notes({"time": section}),
+    )
+
+
+def seconds(value: Any) -> str:
+    """
+    >>> seconds(74.4), seconds(float("nan"))
+    ('74 s', 'undefined')
+    """
+    return plain_number(value, 0) + ("" if value != value else " s")
+
+
+def minutes(value: Any) -> str:
+    """
+    >>> minutes(8.258)
+    '8.26 min'
+    """
+    return plain_number(value) + ("" if value != value else " min")
+
+
+def _tiles(section: Result) -> list[Node]:
+    sample = section.minutes_per_sample
+    timed = f"{section.n_timed:,} submissions timed"
+    untimed = [f"{plural(section.n_untimed, 'submission')} without a start time"] if section.n_untimed else []
+    idle = f"{section.idle_cut_seconds / 60:.0f} min"
+    return [
+        tile(
+            "Seconds a criterion",
+            section.median_seconds,
+            f"median · mean {seconds(section.mean_seconds)}",
+            timed,
+            "from opening to confirming",
+            show=seconds,
+            more=untimed,
+        ),
+        tile(
+            "Idle time out",
+            section.mean_seconds_idle_cut,
+            "mean",
+            f"spans up to {idle}",
+            show=seconds,
+            more=[f"{plural(section.n_over_idle, 'longer span')} left out"] if section.n_over_idle else [],
+        ),
+        tile(
+            "Measured at work",
+            section.median_active_seconds,
+            f"median · n {section.n_active:,}" if section.n_active else "",
+            "pauses cut out by the browser",
+            show=seconds,
+        ),
+        tile(
+            "Minutes a sample",
+            sample.median,
+            f"median · mean {minutes(sample.mean)}",
+            f"n {sample.n:,}",
+            "all criteria of an instance by one person",
+            show=minutes,
+        ),
+    ]
+
+
+def time_curves(study: StudyFrames) -> pd.DataFrame:
+    """The share of submissions done within so many seconds, by criterion: ``criterion, seconds, share``."""
+    names = numbered(list(study.criteria))
+    places = {label: place for place, label in enumerate(names.values())}
+    timed = study.scores.dropna(subset=["wall_seconds"])
+    timed = timed[timed["wall_seconds"] > 0]
+    curves = [
+        time_curve(part["wall_seconds"]).assign(criterion=names[criterion])
+        for criterion, part in timed.groupby("criterion", sort=False)
+    ]
+    empty = pd.DataFrame({"criterion": [], "seconds": [], "share": []})
+    found = pd.concat(curves)[["criterion", "seconds", "share"]] if curves else empty
+    return found.sort_values("criterion", kind="stable", key=lambda column: column.map(places))
+
+
+def curve_figure(curves: pd.DataFrame) -> Figure:
+    """How many submissions are done within a time (ECDF)."""
+    frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
+    frame["series"] = [_short(name) for name in frame["series"]]
+    words = " ".join(
+        f"{name}: half within {seconds(part.loc[part['share'] >= 0.5, 'seconds'].min())}, nine in ten within "
+        f"{seconds(part.loc[part['share'] >= 0.9, 'seconds'].min())}."
+        for name, part in curves.groupby("criterion", sort=False)
+    )
+    return Figure(
+        "time-curve",
+        "Share of submissions done within a time",
+        curves,
+        lambda: charts.curves(frame, words, x="seconds, logarithmic", y="share done", share=True, log=True),
+        words or "No submission was timed.",
+        note="from opening a criterion to confirming it, idle time in",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"
+
+
+def drift_figure(drift: Sequence[dict[str, Any]]) -> Figure:
+    """Each person's scores against the others', over the tenths of their work."""
+    found = pd.DataFrame(drift, columns=["annotator", "part", "n", "mean_gap"])
+    frame = found.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
+    words = " ".join(_drift_words(found)) or "Nobody shares a unit with somebody else yet."
+    return Figure(
+        "drift",
+        "Drift: a person's scores minus the others', over the course of their work",
+        found,
+        lambda: charts.curves(frame, words, x="tenth of the person's work", y="points", zero=True),
+        words,
+        note="mean of score minus the mean of the others on the same unit · above 0: more generous than the others",
+    )
+
+
+def _drift_words(found: pd.DataFrame) -> Iterator[str]:
+    for name, part in found.groupby("annotator", sort=False):
+        first, last = part.iloc[0], part.iloc[-1]
+        yield f"{name}: {plain_number(first['mean_gap'])} in the first part, {plain_number(last['mean_gap'])} in the last."
+
+
+def _criteria_table(section: Result) -> Node:
+    names = numbered([part.criterion for part in section.per_criterion])
+    rows = [
+        (
+            names[part.criterion],
+            f"{part.n:,}",
+            seconds(part.mean_seconds),
+            seconds(part.median_seconds),
+            seconds(part.mean_seconds_idle_cut),
+            f"{part.n_over_idle:,}",
+            seconds(part.median_active_seconds),
+        )
+        for part in section.per_criterion
+    ]
+    columns = ["Criterion", "Timed", "Mean", "Median", "Mean, idle out", "Longer", "Median at work"]
+    note = f"idle out: spans over {section.idle_cut_seconds:.0f} s left out, counted under “longer”"
+    return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
+
+
+def _people_table(section: Result) -> Node:
+    rows = [
+        (kind, part[column], f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
+        for kind, column, parts in (
+            ("Arm", "arm", section.per_arm),
+            ("Person", "annotator", section.per_annotator),
+        )
+        for part in parts
+    ]
+    return data_table(
+        "By arm and person", pd.DataFrame(rows, columns=["", "Part", "Timed", "Mean", "Median"])
+    )
