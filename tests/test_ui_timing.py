@@ -26,7 +26,7 @@ def open_clocked(page: Page, harness: Harness) -> Page:
     """The first step, with the page's clocks standing still at its opening."""
     page.clock.install()
     harness.open_bench(page)
-    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
     page.mouse.move(5, 5)
     return page
 

@@ -15,6 +15,8 @@ _QUOTED = re.compile(
     r"(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)"
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*|(?:```|~~~)\s*$")
+_NUMBER = re.compile(r"\d+|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b")
+_NEAR = 100
 _GAP = " … "
 
 
@@ -37,12 +39,14 @@ def cut_echoes(text: str, sample: str) -> str:
 
 
 def _cut_copies(text: str, folded_sample: str) -> str:
-    """The text without its passages of `MIN_ECHO` characters and more that the sample has too."""
+    """The text without its passages of `MIN_ECHO` characters and more that the sample has around a number."""
+    known = _passages(folded_sample)
+    if not known:
+        return text
     answer = fold_offsets(text)
-    known = {folded_sample[at : at + MIN_ECHO] for at in range(len(folded_sample) - MIN_ECHO + 1)}
     pieces: list[str] = []
     kept = at = 0
-    while known and at <= len(answer.text) - MIN_ECHO:
+    while at <= len(answer.text) - MIN_ECHO:
         if answer.text[at : at + MIN_ECHO] not in known:
             at += 1
             continue
@@ -54,6 +58,17 @@ def _cut_copies(text: str, folded_sample: str) -> str:
         pieces += [text[kept:start], _GAP]
         kept = end
     return "".join(pieces) + text[kept:]
+
+
+def _passages(folded_sample: str) -> set[str]:
+    """Every passage of `MIN_ECHO` characters near a number: no other can be mistaken for a verdict."""
+    passages: set[str] = set()
+    done = 0
+    for number in _NUMBER.finditer(folded_sample):
+        first = max(done, number.start() - _NEAR)
+        done = min(len(folded_sample) - MIN_ECHO + 1, number.end() + _NEAR)
+        passages.update(folded_sample[at : at + MIN_ECHO] for at in range(first, done))
+    return passages
 
 
 def is_echo(words: str, folded_sample: str) -> bool:

@@ -5,17 +5,26 @@ Folding works character by character, so that every folded character still knows
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 QUOTE_MARKS = "\"'`´‘’‚‛“”„‟«»‹›「」『』《》〈〉＂＇"
 _DASHES = "‐‑‒–—―−"
 _INVISIBLE = frozenset("*\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_SPACES = re.compile(" {2,}")
 
 
-@lru_cache(maxsize=4096)
+class _Table(dict[int, str]):
+    """What each character folds to, by its code point, filled in as characters turn up."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _fold_char(chr(code))
+        return folded
+
+
 def _fold_char(char: str) -> str:
     """One character without case and compatibility forms; quotation marks and dashes become one of each.
 
@@ -32,12 +41,15 @@ def _fold_char(char: str) -> str:
     return unicodedata.normalize("NFKD", char).casefold()
 
 
+_TABLE = _Table()
+
+
 @dataclass(frozen=True, slots=True)
 class Folded:
     """Folded text with, for each of its characters, the index of the original one."""
 
     text: str
-    origin: array[int]
+    origin: Sequence[int]
 
     def slice_of(self, start: int, end: int) -> tuple[int, int]:
         """Offsets in the original of ``text[start:end]``, which must not be empty."""
@@ -52,18 +64,19 @@ def fold_offsets(text: str) -> Folded:
     >>> fold_offsets("A  “B”").slice_of(2, 5)
     (3, 6)
     """
-    pieces: list[str] = []
-    origin = array("I")
-    blank = False
-    for index, char in enumerate(text):
-        folded = _fold_char(char)
-        if folded == " " and blank:
-            continue
-        if folded:
-            blank = folded == " "
-            pieces.append(folded)
-            origin.extend([index] * len(folded))
-    return Folded("".join(pieces), origin)
+    pieces = [_TABLE[ord(char)] for char in text]
+    folded = "".join(pieces)
+    origin: Sequence[int] = range(len(text))
+    if len(folded) != len(text) or "" in pieces:
+        origin = array("I", (index for index, piece in enumerate(pieces) for _ in piece))
+    if "  " not in folded:
+        return Folded(folded, origin)
+    kept, last = array("I"), 0
+    for run in _SPACES.finditer(folded):
+        kept.extend(origin[last : run.start() + 1])
+        last = run.end()
+    kept.extend(origin[last:])
+    return Folded(_SPACES.sub(" ", folded), kept)
 
 
 def fold(text: str) -> str:
@@ -72,4 +85,4 @@ def fold(text: str) -> str:
     >>> fold(" It’s  FINE ")
     "it's fine"
     """
-    return fold_offsets(text).text.strip()
+    return " ".join(text.translate(_TABLE).split())

@@ -23,6 +23,8 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|(?:>[ \t]?)+)[ \t]*", re.M)
 _BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,40})\}")
 _OPENING = re.compile(r"[{\[]")
+_EXTRA_COMMA = re.compile(r",(\s*[}\]])")
+_DECODER = json.JSONDecoder()
 _JSON_PART = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.S)
 _MAX_OPEN = 20
 _EMPHASIS = str.maketrans("", "", "*`~\u200b\ufeff")
@@ -77,25 +79,29 @@ def find_json(text: str) -> list[tuple[object, str]]:
     Commas too many before a closing bracket are forgiven, and an answer cut off inside its JSON is read as
     far as it goes; anything else unreadable is passed over.
     """
-    found: list[tuple[object, str]] = []
-    for source in (text, re.sub(r",(\s*[}\]])", r"\1", text)):
-        found = found or list(_scan_json(source))
-        opening = _OPENING.search(source)
-        whole = bool(found) and opening is not None and source.startswith(found[0][1], opening.start())
-        if whole:
-            return found
-    return _cut_off_json(text) or found
+    found = list(_scan_json(text))
+    if _is_whole(found, text):
+        return found
+    mended_text = _EXTRA_COMMA.sub(r"\1", text)
+    mended = list(_scan_json(mended_text))
+    return mended if _is_whole(mended, mended_text) else _cut_off_json(text) or found
+
+
+def _is_whole(found: list[tuple[object, str]], text: str) -> bool:
+    """Whether what was found begins where the first bracket opens; a text without brackets has it all."""
+    opening = _OPENING.search(text)
+    return opening is None or bool(found) and text.startswith(found[0][1], opening.start())
 
 
 def _scan_json(text: str) -> Iterator[tuple[object, str]]:
-    decoder, position = json.JSONDecoder(), 0
+    position = 0
     for _ in range(MAX_ATTEMPTS):
         opening = _OPENING.search(text, position)
         if opening is None:
             return
         position = opening.start()
         try:
-            value, end = decoder.raw_decode(text, position)
+            value, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
             position += 1
             continue

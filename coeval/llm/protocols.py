@@ -7,7 +7,7 @@ rate-explain, analyze-rate, auto-CoT, 20 samples) and CoEval itself (conclusion,
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 from coeval.domain import Criterion, ImportedDraft, Instance, Scale, Task
 from coeval.errors import InputError
@@ -97,10 +97,14 @@ async def _judge_once(
 
 
 def reader_of(form: str, criterion: Criterion, instance: Instance) -> Read:
-    """The parser of a protocol's answers: never raises, and knows the sample, whose words are no verdict."""
+    """The parser of a protocol's answers: never raises, and knows the sample, whose words are no verdict.
+
+    It remembers the last few answers, so that one is read once however often it is looked at.
+    """
     parse = parse_evaluation if form == COEVAL else parse_rationale
     scale = (criterion.scale.low, criterion.scale.high)
-    return partial(parse, scale=scale, criterion=render_criterion(criterion), sample=instance.output)
+    read = partial(parse, scale=scale, criterion=render_criterion(criterion), sample=instance.output)
+    return lru_cache(maxsize=4)(read)
 
 
 def read_verdict(answers: tuple[Answer, ...], read: Read, scale: Scale, *, logprobs: bool = False) -> Verdict:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from .patterns import distinct_rows
-from .ratings import Numbers, Ratings, RatingsLike, parse_ratings
+from .ratings import Codes, Numbers, Ratings, RatingsLike, parse_ratings
 from .results import Estimate
 from .weights import weights_of
 
@@ -105,8 +105,14 @@ def percent_of(data: Ratings) -> float:
     paired = sizes > 1
     if not paired.any():
         return np.nan
-    counts, m = data.counts[paired].astype(float), sizes[paired]
-    return float(((counts * (counts - 1)).sum(axis=1) / (m * (m - 1))).mean())
+    alike = np.bincount(*_agreeing_pairs(data), minlength=data.n_units)[paired]
+    return float((alike / (sizes[paired] * (sizes[paired] - 1))).mean())
+
+
+def _agreeing_pairs(data: Ratings) -> tuple[Codes, Numbers]:
+    """Each (unit, category) that occurs: its unit, and the ordered pairs of ratings that agree on it."""
+    keys, times = np.unique(data.unit * len(data.categories) + data.code, return_counts=True)
+    return keys // len(data.categories), times * (times - 1.0)
 
 
 def conger_kappa(ratings: RatingsLike, weights: Any = "identity", *, value_domain: Sequence[Any] | None = None,

@@ -31,8 +31,8 @@ def _people(study: StudyFrames, report: Document) -> str:
     return (f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
             f"{_count(study.scored['instance'].nunique(), 'instance')} by "
             f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
-            f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored by two or "
-            f"more.")
+            f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
+            f"by two or more.")
 
 
 def _arms(study: StudyFrames) -> str:

@@ -115,7 +115,7 @@ def _states(
         return
     sent = 0
     for page in get_pages(context, person, slug, section):
-        update = _texts(parts, page, slug)
+        update = _texts(parts, page, slug, section)
         slots = parts.slots if sent == 0 else parts.slots[sent : len(page.figures)]
         figures: list[Figure | None] = [*page.figures[sent:], *[None] * SLOTS]
         for slot, figure in zip(slots, figures, strict=False):
@@ -126,12 +126,13 @@ def _states(
         yield update
 
 
-def _texts(parts: _Parts, page: Page, slug: str) -> dict[Any, Any]:
+def _texts(parts: _Parts, page: Page, slug: str, section: str) -> dict[Any, Any]:
     notes = notes_view(page.notes)
+    tiles = el("div.tiles", *page.tiles, data_section=section, data_whole="yes" if page.whole else "no")
     return {
         parts.section: gr.Radio(visible=True),
         parts.downloads: downloads_view(slug),
-        parts.tiles: with_links(slug, [el("div.tiles", *page.tiles)]),
+        parts.tiles: with_links(slug, [tiles]),
         parts.tables: with_links(slug, [*page.tables, *([notes] if notes else [])]),
     }
 

@@ -36,12 +36,16 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why."""
+    """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why.
+
+    ``whole`` is false while there is more to come.
+    """
 
     tiles: Sequence[Node] = ()
     figures: Sequence[Figure] = ()
     tables: Sequence[Node] = ()
     notes: Sequence[str] = ()
+    whole: bool = True
 
 
 def tile(

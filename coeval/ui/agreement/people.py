@@ -28,13 +28,13 @@ def build(get: Get) -> Iterator[Page]:
     """First the alphas of people, which are there at once; then everything; then what other sections say."""
     first = get(first_alphas)
     tiles, figures = [_alpha_tile(first.humans)], [forest_figure(first.per_criterion)]
-    yield Page(tiles, figures)
+    yield Page(tiles, figures, whole=False)
     section = get(agreement_section)
     tiles += [_ac2_tile(section), kept_tile(get(score_change_section))]
     figures.append(heatmap_figure(section.pairwise))
     tables = [_coefficients_table(section), _parts_table(section), _left_out_table(section)]
     notes = section_notes({"agreement": section})
-    yield Page(tiles, figures, tables, notes)
+    yield Page(tiles, figures, tables, notes, whole=False)
     tiles.append(pull_tile(get(assistance_section)))
     figures.append(actions_figure(get(actions_section, actions=True)))
     yield Page(tiles, figures, tables, notes)

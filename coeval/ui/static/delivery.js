@@ -12,6 +12,7 @@ export class Delivery {
   constructor(bench) {
     this.bench = bench;
     this.isFlying = false;
+    this.caughtUp = [];
     this.outbox = new Outbox(bench.person, {
       signal: bench.stop.signal,
       send: ({ task, body }) => request('POST', `api/scrutiny/${encodeURIComponent(task)}/submissions`, body),
@@ -21,8 +22,10 @@ export class Delivery {
     });
   }
 
-  recover() {
-    return this.outbox.recover();
+  /** Sends what an earlier page left behind; whether the step that page stood at was among it. */
+  async recover({ instance, criterion }) {
+    await this.outbox.recover();
+    return this.caughtUp.some((body) => body.instance === instance && body.criterion === criterion);
   }
 
   /** Confirming what already waits sends it now. */
@@ -60,6 +63,7 @@ export class Delivery {
     this.dropKept(entry);
     bench.onsaved(saved);
     if (!this.isHere(entry)) {
+      this.caughtUp.push(entry.body);
       bench.notices.say(`${savedText(saved.submitted_at, 0)}: an answer that was waiting here.`);
       return;
     }

@@ -61,9 +61,9 @@ export class Workbench {
   }
 
   async start() {
-    await this.delivery.recover();
     const place = this.placeLeft();
-    await this.open(place);
+    const saved = await this.delivery.recover(place);
+    await this.open(saved ? { move: 'next', ...place } : place);
   }
 
   /** Ends listening; the page shows another task or another person. */
