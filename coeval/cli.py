@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from coeval.errors import CoevalError, InputError, StorageError
-from coeval.settings import Settings, load_settings
+from coeval.settings import Settings, SignIn, load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
+from coeval.ui.invite import add_invite
 
 Command = Callable[[Context, argparse.Namespace], None]
 
@@ -25,27 +26,26 @@ def serve(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
     options = parser.parse_args(arguments)
+    _reported(lambda: _serve(options))
+
+
+def _serve(options: argparse.Namespace) -> None:
     settings = load_settings(db=options.db)
     host, port = options.host or settings.host, options.port or settings.port
-    _reported(lambda: _serve(settings, host, port))
-
-
-def _serve(settings: Settings, host: str, port: int) -> None:
-    check_address(host)
-    context = Context(Store(settings.db), settings)
+    check_address(host, settings)
     # imported late: the commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server
 
-    run_server(context, host, port)
+    run_server(settings, host, port)
 
 
-def check_address(host: str) -> None:
+def check_address(host: str, settings: Settings = Settings()) -> None:
     """Refuse to be reached from elsewhere while a name alone signs a person in.
 
     Raises:
-        InputError: the address is not this machine's own.
+        InputError: the address is not this machine's own, and no real sign-in is set up.
     """
-    if host == "localhost":
+    if settings.sign_in is not SignIn.NAMES or host == "localhost":
         return
     try:
         if ipaddress.ip_address(host).is_loopback:
@@ -54,15 +54,20 @@ def check_address(host: str) -> None:
         pass
     raise InputError(
         f"CoEval does not listen on {host}: people sign in with a name alone, so anyone who reaches it could be "
-        "anybody. Use 127.0.0.1, and set up a real sign-in before opening it to others."
+        "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and make the first owner's link with "
+        "“python -m coeval invite --role owner”; on a Space, hf_oauth: true and COEVAL_OWNER do the same."
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``python -m coeval``."""
     options = build_parser().parse_args(arguments)
+    _reported(lambda: options.command(_open(options), options))
+
+
+def _open(options: argparse.Namespace) -> Context:
     settings = load_settings(db=options.db)
-    _reported(lambda: options.command(Context(Store(settings.db), settings), options))
+    return Context(Store(settings.db), settings)
 
 
 def _reported(run: Callable[[], None]) -> None:
@@ -87,6 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_draft(commands, task)
     _add_batch(commands, task, common)
     _add_out(commands, task, common)
+    add_invite(commands, common)
     return parser
 
 
@@ -154,6 +160,14 @@ def _add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     one.add_argument("--limit", type=int, metavar="N", help="make at most N drafts now")
     one.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
     one.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    one.add_argument("--steps", action="store_true", help="write and give evaluation steps (auto-CoT)")
+    one.add_argument(
+        "--plan", type=Path, metavar="FILE", help="fusion: the plan to follow (default: a drafted one)"
+    )
+    one.add_argument(
+        "--assistants", nargs="+", default=[], metavar="NAME|column:low:high", help="fusion: which"
+    )
+    one.add_argument("--ablation", action="store_true", help="fusion: the same without assistants")
     one.add_argument("--retry-unscored", action="store_true", help="send unscored drafts again")
     one.add_argument("--replay", action="store_true", help="answer from the ledger alone, without network")
     one.add_argument("--estimate", action="store_true", help="say what it would take, and stop")
@@ -190,6 +204,10 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
         prices=Prices(options.price_in, options.price_out),
         retry_unscored=options.retry_unscored,
         replay=options.replay,
+        steps=options.steps,
+        plan=_read_plan(options.plan),
+        assistants=tuple(options.assistants),
+        ablation=options.ablation,
     )
     if options.estimate:
         print(drafting.estimate_run(context, OPERATOR, options.task, wish))
@@ -199,6 +217,13 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     print(report)
     if not report.complete:
         raise SystemExit(1)
+
+
+def _read_plan(path: Path | None) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip() if path else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as a plan: {error}.") from error
 
 
 def _show_progress(progress: object) -> None:
@@ -228,7 +253,7 @@ def _batch_write(context: Context, options: argparse.Namespace) -> None:
     from coeval.study import batches
     from coeval.study.drafting import Wish
 
-    wish = Wish(options.model, options.protocol, options.samples, label=options.label)
+    wish = Wish(model=options.model, protocol=options.protocol, samples=options.samples, label=options.label)
     written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, wish, options.out))
     for path in written.paths:
         print(path)

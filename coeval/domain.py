@@ -50,10 +50,11 @@ class Origin(StrEnum):
 
 
 class Arm(StrEnum):
-    """How an instance is shown to an annotator: with the draft, or without it."""
+    """How an instance is shown to an annotator: with the draft, without it, or only after a first score."""
 
     ASSISTED = "assisted"
     BLIND = "blind"
+    FIRST = "first"
 
 
 class DraftStatus(StrEnum):
@@ -158,6 +159,8 @@ class Proposal:
     members: tuple[str, ...] = ()
     kept_criterion: int | None = None
     """The criterion of an earlier version that this proposal repeats word for word, if any."""
+    note: str = ""
+    """Where it comes from, such as the instance that prompted it."""
     id: int = 0
 
 
@@ -288,6 +291,10 @@ class Submission:
     """A key made by the browser, so that a save sent twice is kept once."""
     bulk: bool = False
     """Whether some lines were approved all at once, with "Approve the rest"."""
+    shown_score: float | None = None
+    """The score that stood on the screen: the draft's, or the wrong one sown; None where none was shown."""
+    sown: str = ""
+    """What was wrong on purpose in the draft shown: ``score``, ``evidence`` or, as a rule, nothing."""
     id: int = 0
 
 

@@ -5,11 +5,56 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+
+from coeval.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_DB = ROOT / "data" / "coeval.db"
 DEFAULT_MODEL = "gpt-4o-mini"
+SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
+"""What a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs every one of them."""
+
+
+class SignIn(StrEnum):
+    """How people prove who they are: a name alone (on this machine only), a password, or Hugging Face."""
+
+    NAMES = "names"
+    ACCOUNTS = "accounts"
+    HUGGINGFACE = "huggingface"
+
+
+@dataclass(frozen=True, slots=True)
+class OAuth:
+    """The application that Hugging Face knows the Space as."""
+
+    provider: str
+    client_id: str
+    client_secret: str
+
+    def __repr__(self) -> str:
+        return f"OAuth(provider={self.provider!r}, client_id={self.client_id!r}, client_secret set)"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """Where copies of the file go, and how often; a folder, a Hub data set, both, or neither."""
+
+    folder: Path | None = None
+    repo: str = ""
+    token: str = ""
+    endpoint: str = ""
+    """The Hub's address; empty for the usual one."""
+    minutes: float = 5.0
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.folder or self.repo)
+
+    def __repr__(self) -> str:
+        token = "set" if self.token else "not set"
+        return f"Snapshots(folder={self.folder}, repo={self.repo!r}, minutes={self.minutes}, token {token})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +70,18 @@ class Settings:
     timeout: float = 60.0
     """Seconds that one request to a model may take."""
     concurrency: int = 8
+    sign_in: SignIn = SignIn.NAMES
+    owner: str = ""
+    """Name at Hugging Face of the first owner."""
+    oauth: OAuth | None = None
+    public_url: str = ""
+    """Where people reach the app, without a slash at the end; empty where it is this machine's own."""
+    snapshots: Snapshots = Snapshots()
+
+    @property
+    def behind_proxy(self) -> bool:
+        """Whether a Space's proxy stands before us, so that its word on scheme and address is good."""
+        return self.oauth is not None
 
     @property
     def has_model(self) -> bool:
@@ -42,8 +99,12 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
     Any server that speaks the OpenAI protocol can be the model: set ``OPENAI_BASE_URL`` for it, with or
     without ``OPENAI_API_KEY``.
+
+    Raises:
+        InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow.
     """
     values = os.environ if env is None else env
+    oauth = _load_oauth(values)
     return Settings(
         db=Path(db or values.get("COEVAL_DB") or DEFAULT_DB),
         host=values.get("COEVAL_HOST", "127.0.0.1"),
@@ -53,4 +114,46 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         api_key=values.get("OPENAI_API_KEY", ""),
         timeout=float(values.get("COEVAL_TIMEOUT") or 60),
         concurrency=int(values.get("COEVAL_CONCURRENCY") or 8),
+        sign_in=_load_sign_in(values, oauth),
+        owner=values.get("COEVAL_OWNER", "").strip(),
+        oauth=oauth,
+        public_url=_load_url(values),
+        snapshots=_load_snapshots(values),
+    )
+
+
+def _load_sign_in(values: Mapping[str, str], oauth: OAuth | None) -> SignIn:
+    wanted = values.get("COEVAL_SIGN_IN", "").strip().lower()
+    if not wanted:
+        return SignIn.HUGGINGFACE if oauth else SignIn.NAMES
+    if wanted not in list(SignIn):
+        raise InputError(f"COEVAL_SIGN_IN is “{wanted}”: set it to one of {', '.join(SignIn)}.")
+    if wanted == SignIn.HUGGINGFACE and oauth is None:
+        missing = ", ".join(name for name in SPACE_OAUTH if not values.get(name))
+        raise InputError(
+            f"Sign-in by Hugging Face needs {missing}: a Space sets them when its README says hf_oauth: true."
+        )
+    return SignIn(wanted)
+
+
+def _load_oauth(values: Mapping[str, str]) -> OAuth | None:
+    if not all(values.get(name) for name in SPACE_OAUTH):
+        return None
+    provider = values["OPENID_PROVIDER_URL"].rstrip("/")
+    return OAuth(provider, values["OAUTH_CLIENT_ID"], values["OAUTH_CLIENT_SECRET"])
+
+
+def _load_url(values: Mapping[str, str]) -> str:
+    host = values.get("SPACE_HOST", "")
+    return (values.get("COEVAL_URL") or (f"https://{host}" if host else "")).rstrip("/")
+
+
+def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
+    folder = values.get("COEVAL_SNAPSHOT_DIR", "")
+    return Snapshots(
+        folder=Path(folder) if folder else None,
+        repo=values.get("COEVAL_SNAPSHOT_REPO", ""),
+        token=values.get("HF_TOKEN", ""),
+        endpoint=values.get("HF_ENDPOINT", "").rstrip("/"),
+        minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or 5),
     )

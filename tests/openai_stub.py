@@ -104,7 +104,9 @@ class Stub:
 
     def _choose(self, body: Body, headers: dict[str, str]) -> Reply:
         if self.api_key and headers.get("authorization") != f"Bearer {self.api_key}":
-            return Reply(status=401, message="Incorrect API key provided: " + headers.get("authorization", ""))
+            return Reply(
+                status=401, message="Incorrect API key provided: " + headers.get("authorization", "")
+            )
         if self.capacity and self.in_flight > self.capacity:
             return replace(TOO_MANY, headers={"retry-after": self.retry_after} if self.retry_after else {})
         if self._script:
@@ -135,7 +137,12 @@ def render_reply(reply: Reply, body: Body) -> bytes:
     if reply.raw is not None:
         content = reply.raw
     elif reply.status != 200:
-        error = {"message": reply.message, "type": "error", "param": reply.param or None, "code": reply.code or None}
+        error = {
+            "message": reply.message,
+            "type": "error",
+            "param": reply.param or None,
+            "code": reply.code or None,
+        }
         content = json.dumps({"error": error})
     else:
         content = json.dumps(_completion(reply, body))
@@ -170,11 +177,16 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self, stub: Stub) -> None:
         self.stub, self.buffer = stub, bytearray()
+        self.hanging = False
         self.transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self.hanging:
+            self.stub.in_flight -= 1
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
@@ -204,7 +216,8 @@ class _Connection(asyncio.Protocol):
         stub.in_flight += 1
         stub.peak = max(stub.peak, stub.in_flight)
         reply = stub.choose(body, headers)
-        if reply.hang:
+        self.hanging = reply.hang
+        if self.hanging:
             return
         latency = stub.latency if reply.latency is None else reply.latency
         if latency:

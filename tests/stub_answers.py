@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import random
 import re
 from typing import Any
 
@@ -52,13 +51,11 @@ def default_reply(body: dict[str, Any]) -> str:
 
 
 def reply_criteria(prompt: str, temperature: float | None) -> str:
-    """As many criteria as were asked for; at a temperature another choice each time."""
+    """As many criteria as were asked for: the first ones, and then, but at temperature 0, others each time."""
     wanted = re.search(r"Propose (\d+) criteria", prompt)
-    count = min(int(wanted[1]) if wanted else 5, len(CRITERIA))
-    chosen = list(CRITERIA)
-    if temperature:
-        random.Random(f"{next(_counter)}").shuffle(chosen)
-    return json.dumps({"criteria": chosen[:count]})
+    start = 0 if temperature == 0 else 3 * next(_counter) % len(CRITERIA)
+    chosen = (CRITERIA[start:] + CRITERIA[:start])[: int(wanted[1]) if wanted else 5]
+    return json.dumps({"criteria": chosen})
 
 
 def reply_evaluation(prompt: str) -> str:
@@ -80,16 +77,21 @@ def quotes_of(prompt: str, most: int = 2) -> list[str]:
     return [passage[0] for passage in passages if passage and len(passage[0]) > 3][:most]
 
 
-def score_of(prompt: str) -> int:
+def scale_of(prompt: str, label: str = "") -> tuple[int, int]:
+    """The scale that the prompt names: the first, or that of the criterion listed under ``label``."""
+    listed = prompt.find(f"[{label}]") if label else 0
+    scale = _SCALE.search(prompt, max(listed, 0))
+    return (int(scale[1]), int(scale[2])) if scale else (1, 5)
+
+
+def score_of(prompt: str, label: str = "") -> int:
     """A whole number on the scale that the prompt names, the same for the same prompt."""
-    scale = _SCALE.search(prompt)
-    low, high = (int(scale[1]), int(scale[2])) if scale else (1, 5)
+    low, high = scale_of(prompt, label)
     return low + int(hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest(), 16) % (high - low + 1)
 
 
 def _conclusion(prompt: str) -> str:
-    scale = _SCALE.search(prompt)
-    low, high = (int(scale[1]), int(scale[2])) if scale else (1, 5)
+    low, high = scale_of(prompt)
     share = (score_of(prompt) - low) / max(high - low, 1)
     words = " ".join(output_of(prompt).split()[:5])
     return f"The text, which begins with “{words}”, {VERDICTS[round(share * 4)]} the criterion."
@@ -103,11 +105,14 @@ def _form_of(prompt: str) -> list[str]:
 
 def _fill_form(form: list[str], prompt: str) -> str:
     """The form with a score in every blank for a number and a sentence in every other."""
+    return "\n".join(_fill_line(line, prompt) for line in form)
 
-    def fill(blank: re.Match[str]) -> str:
-        return str(score_of(prompt)) if re.search("number|score|rating", blank[0]) else _conclusion(prompt)
 
-    return "\n".join(re.sub(r"<[a-z][^<>]*>", fill, line) for line in form)
+def _fill_line(line: str, prompt: str) -> str:
+    label = re.match(r"\[(\w+)\]", line)
+    score = str(score_of(prompt, label[1] if label else ""))
+    line = re.sub(r"<number>", score, line)
+    return re.sub(r"<[a-z][^<>]*>", lambda blank: _conclusion(prompt), line)
 
 
 def _fill_schema(schema: dict[str, Any], prompt: str) -> Any:

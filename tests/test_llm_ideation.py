@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coeval.llm.lint import FindingKind, lint_criteria, split_criterion
@@ -43,12 +43,14 @@ WORDS = ["clear", "short", "kind", "true", "fun", "the", "answer", "is", "easy"]
 phrases = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 
 
+@settings(deadline=None)
 @given(phrases, phrases)
 def test_likeness_is_symmetric_and_bounded(left: str, right: str) -> None:
     assert 0 <= likeness(left, right) <= 100
     assert likeness(left, right) == likeness(right, left)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(phrases.filter(bool), max_size=4, unique=True), max_size=4))
 def test_merging_keeps_every_wording_and_counts_samples(samples: list[list[str]]) -> None:
     proposals = merge_proposals(samples)
@@ -105,6 +107,7 @@ def test_findings_name_the_criterion_and_suggest() -> None:
     assert findings[3].suggestion == (texts[2],)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=5))
 def test_lint_never_raises(texts: list[str]) -> None:
     assert all(0 <= finding.index < len(texts) for finding in lint_criteria(texts))

@@ -94,7 +94,8 @@ def test_a_verdict_in_the_form_s_place_counts_though_the_sample_has_the_same_wor
     assert draft.score == 5
 
 
-def test_fused_scores_are_not_taken_from_the_sample() -> None:
-    answer = f"The sample says {CANARIES[7]}\n\n[1] Score: 2 Explanation: vague"
+@pytest.mark.parametrize("lead", ["The sample says ", ""])
+def test_fused_scores_are_not_taken_from_the_sample(lead: str) -> None:
+    answer = f"{lead}{CANARIES[7]}\n\n[1] Score: 2 Explanation: vague"
     (read,) = parse_scores(answer, ["The story is clear."], [(1, 5)], sample=CANARIES[7])
-    assert read.score in (2, None)
+    assert (read.score, read.explanation) == (2, "vague")

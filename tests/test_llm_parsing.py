@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coeval.llm.parsing import (
@@ -38,7 +38,9 @@ def test_real_answers_are_read_as_people_read_them(shared_data: Path) -> None:
     assert not wrong
 
 
-LABELLED = [
+Case = tuple[str, tuple[int, int], str, float]
+
+LABELLED: list[Case] = [
     ("Rating: 4/5", S5, "", 4),
     ("Rating = 4", S5, "", 4),
     ("Rating - 4", S5, "", 4),
@@ -66,7 +68,7 @@ LABELLED = [
     ("<think>Rating: 2, maybe</think>Rating: 4", S5, "", 4),
     ("Rating: 2, perhaps\n</think>\nRating: 4", S5, "", 4),
 ]
-SAID = [
+SAID: list[Case] = [
     ("I would rate this summary a 4 out of 5.", S5, "coherence", 4),
     ("I would give the coherence of this summary a score of 3.", S5, "coherence", 3),
     ("On a scale of 1 to 5, with 1 being the lowest, I would rate it a 4.", S5, "", 4),
@@ -76,7 +78,7 @@ SAID = [
     ("so it's a 2.", S3, "", 2),
     ("The groundedness is rated as 1.", S1, "groundedness", 1),
 ]
-BARE = [
+BARE: list[Case] = [
     ("4", S5, "", 4),
     ("4.5/5", S5, "", 4.5),
     ("Three", S5, "", 3),
@@ -88,9 +90,11 @@ BARE = [
     ("The summary is good. 4", S5, "", 4),
     ("No. (0)", S1, "", 0),
     ("1. 2", S3, "", 2),
+    ("1. Coherence: 3", S3, "", 3),
+    ("Slightly Related：0.5", S1, "", 0.5),
     ("1. Grounded", S1, "groundedness", 1),
 ]
-IN_JSON = [
+IN_JSON: list[Case] = [
     ('{"score": 4, "evidence": ["Rating: 1"]}', S5, "", 4),
     ('```json\n{"rating": "3/5", "reason": "x"}\n```', S5, "", 3),
     ('{"coherence": {"score": 2, "reason": "a"}}', S5, "coherence", 2),
@@ -179,6 +183,7 @@ answers = st.lists(st.one_of(fragments, words), max_size=8).map("".join)
 scales = st.tuples(st.integers(-2, 1), st.integers(2, 10))
 
 
+@settings(deadline=None)
 @given(answers, scales, st.one_of(st.none(), words))
 def test_a_rating_is_never_off_the_scale_and_nothing_raises(
     text: str, scale: tuple[int, int], criterion: str | None
@@ -187,6 +192,7 @@ def test_a_rating_is_never_off_the_scale_and_nothing_raises(
     assert score is None or scale[0] <= score <= scale[1]
 
 
+@settings(deadline=None)
 @given(answers, scales)
 def test_trailing_space_and_emphasis_change_nothing(text: str, scale: tuple[int, int]) -> None:
     plain = parse_rating(text, scale)
@@ -210,15 +216,15 @@ MARKUP = [
 ]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(MARKUP), st.sampled_from(LABELLED + SAID))
-def test_markup_around_an_answer_changes_nothing(
-    markup: str, case: tuple[str, tuple[int, int], str, float]
-) -> None:
+def test_markup_around_an_answer_changes_nothing(markup: str, case: Case) -> None:
     text, scale, criterion, score = case
     if "\n" not in text and "<" not in text:
         assert parse_rating(markup.format(text), scale, criterion or None) == score
 
 
+@settings(deadline=None)
 @given(answers, words)
 def test_no_parser_ever_raises(text: str, sample: str) -> None:
     assert all(len(item) <= 500 for item in parse_criteria(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coeval.domain import Criterion, Instance, Scale, Task
@@ -112,6 +112,7 @@ def test_what_fills_a_variable_is_not_rendered_again() -> None:
     assert "\n$criterion\n" in request.messages[0].content
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("</>sampleoutpui_ SAMPLE|x\n"), max_size=80))
 def test_data_can_never_close_its_block(text: str) -> None:
     block = render_block("sample_output", f"{text}</sample_output>{text}< / SAMPLE_OUTPUT >")

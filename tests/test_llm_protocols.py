@@ -163,12 +163,6 @@ def test_a_failing_call_lets_the_others_end_and_is_raised() -> None:
     assert len(ask.history) == 3
 
 
-def test_another_attempt_has_sample_numbers_of_its_own() -> None:
-    ask = FakeAsk("4", "4")
-    run(judge(ask, TASK, CLEAR, INSTANCE, JudgeOptions("m", "score-only", samples=2), attempt=2))
-    assert [sample for _, sample in ask.history] == [2, 3]
-
-
 def test_the_scale_is_the_criterion_s_own() -> None:
     ask = FakeAsk("Rating: 4", "Rating: 3")
     draft = run(judge(ask, TASK, SHORT, INSTANCE, JudgeOptions("m", "score-only")))

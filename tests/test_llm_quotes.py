@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coeval.domain import Quote
@@ -87,6 +87,7 @@ def test_offsets_count_characters_of_the_original() -> None:
 texts = st.text(alphabet=st.sampled_from("aAbB éÉßﬁ猫\n\t\"'“”«»’-—….,*"), max_size=60)
 
 
+@settings(deadline=None)
 @given(line=texts, output=texts)
 def test_what_is_found_equals_the_quote_once_folded(line: str, output: str) -> None:
     for quote in find_quotes(line, output):
@@ -98,6 +99,7 @@ def test_what_is_found_equals_the_quote_once_folded(line: str, output: str) -> N
             assert not any(char.isalnum() for char in wanted[len(span) :])
 
 
+@settings(deadline=None)
 @given(output=st.text(alphabet=st.sampled_from("abcß é猫\n.,"), min_size=1, max_size=80), data=st.data())
 @example(output="a b", data=None)
 def test_every_verbatim_span_of_whole_words_is_found(output: str, data: st.DataObject | None) -> None:
@@ -111,6 +113,7 @@ def test_every_verbatim_span_of_whole_words_is_found(output: str, data: st.DataO
     assert quote.found or not any(char.isalnum() for char in span)
 
 
+@settings(deadline=None)
 @given(line=st.text(max_size=200), output=st.text(max_size=200))
 def test_nothing_raises(line: str, output: str) -> None:
     assert len(find_quotes(line, output)) <= MAX_QUOTES

@@ -140,16 +140,21 @@ def test_new_instances_join_the_queue_at_its_end(
     assert [get_step(context, ana, "demo", Where(position=n)).instance for n in range(1, 5)] == first
 
 
-def test_blind_assignments_take_no_drafted_rows(context: Context, ana: Person) -> None:
+def test_blind_assignments_take_no_drafted_rows(context: Context, owner: Person, ana: Person) -> None:
+    drafted = sent(get_step(context, owner, "demo"))
     with context.store.write() as db:
         db.conn.execute("UPDATE task SET blind_share = 1")
-    step = get_step(context, ana, "demo")
+    step = get_step(context, ana, "demo", Where(instance=drafted.instance, criterion=drafted.criterion))
     assert step.assignment and step.assignment.arm is Arm.BLIND
+    assert step.draft is None
     with pytest.raises(StaleError):
-        submit(context, ana, "demo", sent(step))
-    saved = submit(context, ana, "demo", replace(sent(step, "uid-00000002"), draft=None, rows=()))
-    assert step.draft and saved.draft == step.draft.id  # the withheld draft is kept for the analysis
+        submit(context, ana, "demo", drafted)
+    with pytest.raises(InputError, match="not part of the draft"):
+        submit(context, ana, "demo", replace(drafted, draft=None))
+    saved = submit(context, ana, "demo", replace(drafted, uid="uid-00000002", draft=None, rows=()))
+    assert saved.draft == drafted.draft  # the withheld draft is kept for the analysis
     assert [row.kind for row in saved.rows] == [RowKind.SCORE]
+    assert saved.shown_score is None
 
 
 def test_without_criteria_the_way_is_shown(context: Context, owner: Person, study: Study) -> None:

@@ -267,3 +267,26 @@ def test_guidelines_are_at_hand(page: Page, harness: Harness) -> None:
     press(page, "g")
     dialog = page.locator("dialog[open]")
     assert dialog.locator("strong").inner_text() == "everything" and dialog.locator("li").count() == 2
+
+
+def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(
+    page: Page, harness: Harness
+) -> None:
+    harness.study.fail = 403
+    harness.open_bench(page, state="failed")
+    assert "Refused with 403." in page.locator(".wb-end").inner_text()
+    # The tab is left and opened again, as in Gradio, once there is something to judge.
+    harness.study.fail = 0
+    page.evaluate("() => { document.getElementById('place').style.display = 'none' }")
+    page.wait_for_timeout(100)
+    page.evaluate("() => { document.getElementById('place').style.display = '' }")
+    at_step(page, "1", "1")
+
+
+def test_a_step_that_is_gone_leads_to_the_first_open_one(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "j")
+    at_step(page, "2", "1")
+    harness.study.instances = [one for one in harness.study.instances if one["id"] != 2]
+    page.reload()
+    at_step(page, "1", "1")

@@ -118,6 +118,9 @@ class Harness:
     async def get_step(self, request: Request) -> Response:
         query = dict(request.query_params)
         self.study.requests.append(("step", query))
+        known = {str(one["id"]) for one in self.study.instances}
+        if query.get("instance", "1") not in known and self.study.instances:
+            return JSONResponse({"error": "not_found", "message": "There is no such instance."}, 404)
         return self._refusal() or JSONResponse(self.study.step(query))
 
     async def post_submission(self, request: Request) -> Response:

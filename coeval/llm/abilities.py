@@ -25,7 +25,8 @@ _NEXT_TOP = {20: 5, 5: 0}
 _NEXT_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}
 
 JSON_INSTRUCTION = (
-    "Answer with one JSON object and nothing else: no other words, no code fence. It must fit this JSON schema:\n"
+    "Answer with one JSON object and nothing else: no other words, no code fence. "
+    "It must fit this JSON schema:\n"
 )
 
 
@@ -72,7 +73,9 @@ def _ask_for_json(body: dict[str, Any], schema: Mapping[str, object], rung: Rung
         last["content"] += "\n\n" + instruction
 
 
-_FORM = re.compile(r"response_?format|json_?schema|json_?object|json mode|structured output|guided|grammar", re.I)
+_FORM = re.compile(
+    r"response_?format|json_?schema|json_?object|json mode|structured output|guided|grammar", re.I
+)
 _UNABLE = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not allowed|not permitted|extra inputs|"
     r"not available|unavailable|only the default|deprecated|max_completion_tokens.? instead",

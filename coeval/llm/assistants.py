@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from coeval.domain import Instance
 from coeval.errors import InputError
@@ -51,6 +52,16 @@ class Assistant:
         return f"{low} to {'infinity' if self.high == math.inf else f'{self.high:g}'}"
 
 
+_MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
+    ("ROUGE-1", "Common words (F1 over stemmed words)", 1, partial(rouge, "rouge1")),
+    ("ROUGE-2", "Common word pairs (F1 over stemmed words)", 1, partial(rouge, "rouge2")),
+    ("ROUGE-L", "Longest common subsequence (F1 over stemmed words)", 1, partial(rouge, "rougeL")),
+    ("BLEU", "Common word sequences, with a penalty for brevity", 100, bleu),
+    ("chrF", "Common character sequences", 100, chrf),
+    ("TF-IDF cosine", "Likeness in vocabulary, rare words counting more", 1, tfidf_cosine),
+)
+
+
 def list_assistants(against: str = "reference") -> list[Assistant]:
     """The assistants that need no download, comparing the output with each instance's reference or its input.
 
@@ -59,42 +70,16 @@ def list_assistants(against: str = "reference") -> list[Assistant]:
     """
     if against not in ("reference", "input"):
         raise InputError(f"Outputs cannot be compared with {against!r}: choose reference or input.")
-    inputs = ("output", against)
-    words = f"of the output and its {against}"
-    rouges = [
-        Assistant(
-            f"ROUGE-{kind}",
-            f"{what} {words} (F1 over stemmed words)",
-            0,
-            1,
-            inputs=inputs,
-            score=rouge(f"rouge{kind}", against),
-        )
-        for kind, what in (
-            ("1", "Common words"),
-            ("2", "Common word pairs"),
-            ("L", "Longest common subsequence"),
-        )
-    ]
     return [
-        *rouges,
         Assistant(
-            "BLEU",
-            f"Common word sequences {words}, with a penalty for brevity",
+            name,
+            f"{what}, output against {against}",
             0,
-            100,
-            inputs=inputs,
-            score=bleu(against),
-        ),
-        Assistant("chrF", f"Common character sequences {words}", 0, 100, inputs=inputs, score=chrf(against)),
-        Assistant(
-            "TF-IDF cosine",
-            f"Likeness {words} in vocabulary, rare words counting more",
-            0,
-            1,
-            inputs=inputs,
-            score=tfidf_cosine(against),
-        ),
+            high,
+            inputs=("output", against),
+            score=make(against),
+        )
+        for name, what, high, make in _MEASURES
     ]
 
 

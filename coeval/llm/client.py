@@ -44,6 +44,8 @@ NO_MODEL = (
     "CoEval again."
 )
 
+NO_ADDRESS = "OPENAI_BASE_URL is no web address: it must look like http://localhost:8000/v1."
+
 Known = MutableMapping[tuple[str, str], Abilities]
 """What is known of each (endpoint, model)."""
 
@@ -79,8 +81,8 @@ class Client:
     """Asks one endpoint, once a call: no retries of its own.
 
     Bound to the event loop it is first used in. openai is imported when the first client is made: it takes
-    most of a second. What the endpoint turned out to support is remembered for
-    the life of the process, or in ``known``.
+    most of a second. What the endpoint turned out to support is remembered for the life of the process, or
+    in ``known``.
     """
 
     def __init__(self, settings: ClientSettings, *, known: Known | None = None) -> None:
@@ -95,8 +97,7 @@ class Client:
     def endpoint(self) -> str:
         """The address without user names, passwords or parameters: what may be shown and stored."""
         parts = urlsplit(self._url)
-        host = parts.netloc.rpartition("@")[2]
-        return f"{parts.scheme}://{host}{parts.path}"
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     async def ask(self, request: Request) -> Answer:
         """The model's answer.
@@ -167,13 +168,16 @@ class Client:
         import openai
 
         limits = httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS)
-        return openai.AsyncOpenAI(
-            base_url=self._url,
-            api_key=self._key or NO_KEY,
-            timeout=openai.Timeout(self._timeout, connect=min(CONNECT_SECONDS, self._timeout)),
-            max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(limits=limits, mounts=dict.fromkeys(_DIRECT)),
-        )
+        try:
+            return openai.AsyncOpenAI(
+                base_url=self._url,
+                api_key=self._key or NO_KEY,
+                timeout=openai.Timeout(self._timeout, connect=min(CONNECT_SECONDS, self._timeout)),
+                max_retries=0,
+                http_client=openai.DefaultAsyncHttpxClient(limits=limits, mounts=dict.fromkeys(_DIRECT)),
+            )
+        except httpx2.InvalidURL:
+            raise ModelError(NO_ADDRESS) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -203,7 +207,9 @@ class Client:
             remedy = "install the system's CA certificates, or use the address on its certificate"
         else:
             remedy = "start the server there, or check OPENAI_BASE_URL"
-        return CallError(f"{self.endpoint} cannot be reached ({shorten(why)}): {remedy}.", Failure.UNREACHABLE)
+        return CallError(
+            f"{self.endpoint} cannot be reached ({shorten(why)}): {remedy}.", Failure.UNREACHABLE
+        )
 
 
 def _words(body: object, text: str) -> tuple[str, str, str]:
@@ -219,10 +225,17 @@ def _words(body: object, text: str) -> tuple[str, str, str]:
 def _check(url: str, key: str, timeout: float) -> None:
     if not url:
         raise ModelError(NO_MODEL)
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ModelError("OPENAI_BASE_URL is no web address: it must look like http://localhost:8000/v1.")
+    if not _is_address(url):
+        raise ModelError(NO_ADDRESS)
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ModelError("OPENAI_API_KEY holds a space or a character that no key has: copy it again.")
     if not timeout > 0:
         raise ModelError(f"The timeout is {timeout} seconds: COEVAL_TIMEOUT must be more than 0.")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, a bracket that is left open
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from coeval.llm.folding import fold, fold_offsets
 from coeval.llm.markup import find_json
@@ -15,7 +16,10 @@ _QUOTED = re.compile(
     r"(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)"
 )
 _FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*|(?:```|~~~)\s*$")
-_NUMBER = re.compile(r"\d+|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b")
+_NUMBER = re.compile(
+    r"\d+|\b(?:rating|score|grade|verdict|answer)\W{1,9}"
+    r"(?:(?:is|of)\W)?(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b"
+)
 _NEAR = 100
 _GAP = " … "
 
@@ -55,12 +59,20 @@ def _cut_copies(text: str, folded_sample: str) -> str:
             at += 1
         at += MIN_ECHO - 1
         start, end = answer.slice_of(first, at)
+        end -= _chance_tail(text[start:end])
         pieces += [text[kept:start], _GAP]
         kept = end
     return "".join(pieces) + text[kept:]
 
 
-def _passages(folded_sample: str) -> set[str]:
+def _chance_tail(copied: str) -> int:
+    """How many characters to give back: the start of a next line that only happens to begin alike."""
+    _, newline, tail = copied.rpartition("\n")
+    return len(tail) + 1 if newline and not re.search(r"\d", tail) else 0
+
+
+@lru_cache(maxsize=2)
+def _passages(folded_sample: str) -> frozenset[str]:
     """Every passage of `MIN_ECHO` characters near a number: no other can be mistaken for a verdict."""
     passages: set[str] = set()
     done = 0
@@ -68,7 +80,7 @@ def _passages(folded_sample: str) -> set[str]:
         first = max(done, number.start() - _NEAR)
         done = min(len(folded_sample) - MIN_ECHO + 1, number.end() + _NEAR)
         passages.update(folded_sample[at : at + MIN_ECHO] for at in range(first, done))
-    return passages
+    return frozenset(passages)
 
 
 def is_echo(words: str, folded_sample: str) -> bool:

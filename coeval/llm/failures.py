@@ -125,7 +125,9 @@ def _seconds(text: str | None) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def status_failure(status: int, message: str, code: str, *, place: str, retry_after: float | None) -> CallError:
+def status_failure(
+    status: int, message: str, code: str, *, place: str, retry_after: float | None
+) -> CallError:
     """The failure that an HTTP status stands for; ``message`` and ``code`` are the server's, redacted."""
     kind = _kind_of(status, code, message)
     said = f" It said: {shorten(message)}" if message.strip() else ""

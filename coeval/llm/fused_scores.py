@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coeval.llm.anchors import criterion_names
+from coeval.llm.echoes import cut_echoes, is_echo
 from coeval.llm.folding import fold
 from coeval.llm.markup import find_json, strip_markup, strip_thoughts
 from coeval.llm.ratings import MAX_READ, read_rating
@@ -38,7 +39,8 @@ def parse_scores(
     [ParsedScore(score=4.0, explanation='fine', reason='')]
     """
     text = strip_thoughts(text[:MAX_READ])
-    entries = _json_entries(text, criteria) or _prose_entries(strip_markup(text), criteria)
+    entries = _json_entries(text, criteria, fold(sample))
+    entries = entries or _prose_entries(strip_markup(cut_echoes(text, sample)), criteria)
     return [_read_entry(entries.get(index), scale, sample) for index, scale in enumerate(scales)]
 
 
@@ -53,10 +55,11 @@ def _read_entry(entry: str | None, scale: Sequence[float], sample: str) -> Parse
     return ParsedScore(reading.score, explanation[:MAX_EXPLANATION], reading.why)
 
 
-def _json_entries(text: str, criteria: Sequence[str]) -> dict[int, str]:
-    """The entries of an answer in JSON, each as labelled words."""
+def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, str]:
+    """The entries of an answer in JSON of the model's own, each as labelled words."""
     entries: dict[int, str] = {}
-    for name, members in (pair for value, _ in find_json(text) for pair in _walk(value, 0)):
+    own = [value for value, source in find_json(text) if not is_echo(source, sample)]
+    for name, members in (pair for value in own for pair in _walk(value, 0)):
         index = _index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
         if index is not None:
             words = members.get("explanation", members.get("reason", members.get("rationale", "")))

@@ -94,8 +94,6 @@ def render_fusion_calls(
     assistants: Sequence[Assistant],
     scores: Mapping[str, float | None],
     options: JudgeOptions,
-    *,
-    attempt: int = 1,
 ) -> list[tuple[Request, int]]:
     """Every first question of a fused judgment, with its sample number; no assistants makes the ablation.
 
@@ -116,8 +114,7 @@ def render_fusion_calls(
     given = render_assistant_scores(assistants, scores)
     values["scores"] = f"## What the assistants say of this sample\n{given}" if used else ""
     request = render_request(FUSION, values, options)
-    first = (attempt - 1) * options.answers
-    return [(request, first + number) for number in range(options.answers)]
+    return [(request, sample) for sample in range(options.answers)]
 
 
 async def fuse(
@@ -129,8 +126,6 @@ async def fuse(
     assistants: Sequence[Assistant],
     scores: Mapping[str, float | None],
     options: JudgeOptions,
-    *,
-    attempt: int = 1,
 ) -> Fusion:
     """One instance by all criteria: a draft for each, and one for the sample as a whole.
 
@@ -141,7 +136,7 @@ async def fuse(
         ModelError: an answer could not be had.
         InputError: as `render_fusion_calls`.
     """
-    calls = render_fusion_calls(task, criteria, instance, plan, assistants, scores, options, attempt=attempt)
+    calls = render_fusion_calls(task, criteria, instance, plan, assistants, scores, options)
     judged = [*criteria, Criterion(OVERALL, scale=task.scale)]
     samples = await ask_all(_fuse_once(ask, call, judged, instance, options) for call in calls)
     drafts = {

@@ -102,7 +102,11 @@ def show_seconds(seconds: float) -> str:
     ('1 min 15 s', '1 h 6 min', '2 d 7 h')
     """
     whole = round(seconds)
-    for size, unit, next_size, next_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+    for size, unit, next_size, next_unit in (
+        (86400, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
         if whole >= size:
             return f"{whole // size} {unit} {whole % size // next_size} {next_unit}"
     return f"{whole} s"

@@ -28,12 +28,9 @@ NO_LOGPROBS = (
 
 
 def render_calls(
-    task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions, *, attempt: int = 1
+    task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions
 ) -> list[tuple[Request, int]]:
     """Every first question of a judgment, with its sample number: what a run or a batch file will send.
-
-    A later ``attempt`` has sample numbers of its own, so that no ledger answers it with what could not be
-    read before.
 
     Raises:
         InputError: a template is missing or broken, or the protocol judges all criteria at once.
@@ -42,8 +39,7 @@ def render_calls(
         raise InputError("The fusion protocol judges all criteria in one call: use coeval.llm.fusion.")
     forms = [options.form_of(number) for number in range(options.answers)]
     requests = {form: _render(form, task, criterion, instance, options) for form in dict.fromkeys(forms)}
-    first = (attempt - 1) * options.answers
-    return [(requests[form], first + number) for number, form in enumerate(forms)]
+    return [(requests[form], sample) for sample, form in enumerate(forms)]
 
 
 def _render(
@@ -59,40 +55,35 @@ def _render(
 
 
 async def judge(
-    ask: Ask, task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions, *, attempt: int = 1
+    ask: Ask, task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions
 ) -> ImportedDraft:
     """The model's draft for one instance by one criterion; its score is None where no answer could be read.
 
     An unreadable answer is asked for once more, in the same conversation. All samples are under way at once;
-    ``ask`` bounds how many really are. ``attempt`` counts from 1: see `render_calls`.
+    ``ask`` bounds how many really are.
 
     Raises:
         ModelError: an answer could not be had.
         InputError: a template is missing or broken.
     """
     questions = [
-        _judge_once(ask, call, options.form_of(number), criterion, instance, options)
-        for number, call in enumerate(render_calls(task, criterion, instance, options, attempt=attempt))
+        _judge_once(ask, request, sample, criterion, instance, options)
+        for request, sample in render_calls(task, criterion, instance, options)
     ]
     return combine_verdicts(await ask_all(questions), criterion, instance)
 
 
 async def _judge_once(
-    ask: Ask,
-    call: tuple[Request, int],
-    form: str,
-    criterion: Criterion,
-    instance: Instance,
-    options: JudgeOptions,
+    ask: Ask, request: Request, sample: int, criterion: Criterion, instance: Instance, options: JudgeOptions
 ) -> Verdict:
-    read = reader_of(form, criterion, instance)
+    read = reader_of(options.form_of(sample), criterion, instance)
 
     def problem_of(answer: Answer) -> tuple[str, str]:
         parsed = read(answer.text)
         remedy = f"The score must be one whole number from {criterion.scale.low} to {criterion.scale.high}."
         return (unread_problem(parsed.reason, answer), remedy) if parsed.score is None else ("", "")
 
-    answers = await ask_twice(ask, *call, problem_of, options.templates)
+    answers = await ask_twice(ask, request, sample, problem_of, options.templates)
     return read_verdict(answers, read, criterion.scale, logprobs=options.logprobs)
 
 

@@ -11,11 +11,12 @@ from coeval.llm.rating_shapes import ENDS, NUMBER, TARGET, Found, Sought, number
 _WHOLE = re.compile(rf"\W*?{TARGET}\W*")
 _NUMBERED = re.compile(r"^[^\w\n]{0,4}(\d{1,4})[ \t]*(?:[.):=-]|$)", re.M)
 _LEGEND = re.compile(r"(?<![\d.])(\d{1,4})[ \t]*(?:\([^\W\d]|[=:-][ \t]*[^\W\d])")
+_AFTER_MARKER = re.compile(rf"(?:[^\W\d][^\d\n:：]{{0,40}}[:：][ \t]*)?{TARGET}\W*")
 _MARKER = re.compile(r"[^\w\n]{0,4}\d{1,3}[.)][ \t]+")
 _LEADING = re.compile(rf"(?:[-•][ \t]+)?[^\w\n-]{{0,4}}{TARGET}")
-_SEPARATED = re.compile(r"[ \t]*(?:[.:)\]\-–—,(=;]|$)|[ \t]+(?=[A-Z])|[ \t]+(?:because|since|as)\b")
+_SEPARATED = re.compile(r"[ \t]*(?:[.:：)\]\-–—,(=;]|$)|[ \t]+(?=[A-Z])|[ \t]+(?:because|since|as)\b")
 _BRACKETED = re.compile(rf"\([ \t]*{TARGET}[ \t]*\)")
-_LABELLED_LINE = re.compile(rf"^\W{{0,4}}[^\W\d][^\d\n:=]{{0,60}}[:=][ \t]*{TARGET}{ENDS}", re.M)
+_LABELLED_LINE = re.compile(rf"^\W{{0,4}}[^\W\d][^\d\n:：=]{{0,60}}[:：=][ \t]*{TARGET}{ENDS}", re.M)
 _OUT_OF = re.compile(rf"{NUMBER}(?P<w>(?!))?(?![ \t]+of\b)")
 _CLOSING = re.compile(rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|[.,:;!?–—-][ \t]+|\bis[ \t]+){TARGET}\W*$")
 _PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|high|interesting)", re.I)
@@ -43,22 +44,20 @@ def _leading(lines: list[str], sought: Sought) -> Found | None:
     if not lines:
         return None
     marker = _MARKER.match(lines[0])
-    second = _WHOLE.fullmatch(lines[0], marker.end()) if marker else None
+    second = _AFTER_MARKER.fullmatch(lines[0], marker.end()) if marker else None
     match = second or _LEADING.match(lines[0])
     score = number_of(match, sought.high) if match else None
     if match is None or score is None:
         return None
     rest = lines[0][match.end() :]
     words = rest.strip(" \t.:)-–—,(")
-    if rest and not _SEPARATED.match(rest) and len(words.split()) > 3:
+    if words.endswith("?") or (rest and not _SEPARATED.match(rest) and len(words.split()) > 3):
         return None
     return Found(None if _only_numbers(words, score, sought) else score, lines[0])
 
 
 def _only_numbers(words: str, score: float, sought: Sought) -> bool:
-    """Whether the number before these words numbers an item: a question, a label, or praise it belies."""
-    if words.endswith("?"):
-        return True
+    """Whether the number before these words numbers an item: a label, or praise that it belies."""
     if names_criterion(re.split(r"[:(]", words)[0], sought.names) and not re.search(r"\d", words):
         return True
     praised = echoes_criterion(words, sought.names) or _PRAISE.fullmatch(words)

@@ -56,7 +56,9 @@ class Patience:
 
     def allows(self, error: CallError, attempt: int) -> bool:
         """Whether to try again after this attempt (from 0)."""
-        return error.retryable and attempt < (self.retries if error.outage else min(self.rereads, self.retries))
+        return error.retryable and attempt < (
+            self.retries if error.outage else min(self.rereads, self.retries)
+        )
 
     def wait(self, attempt: int, retry_after: float | None, spread: float) -> float:
         """Seconds to wait after this attempt (from 0); ``spread`` is a random number from 0 to 1."""

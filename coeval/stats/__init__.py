@@ -7,25 +7,25 @@ comes as an ``Estimate`` (a float with its n, interval and, where undefined, its
 
 from __future__ import annotations
 
-from .alpha import krippendorff_alpha, pairwise_alpha
-from .alternative import alt_test
-from .assistance import assistance_effect, catch_rates
-from .behaviour import action_rates, four_behaviours, score_changes
-from .chance import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac, percent_agreement
-from .closeness import median_confusion, pairwise_accuracy, sample_consistency
-from .cohen import cohen_kappa, two_rater_table
-from .competence import dawid_skene
-from .correlation import correlations
-from .frames import StudyFrames
-from .icc import icc
-from .judges import bootstrap_test, permutation_test, williams_test
-from .methods import methods_paragraph
-from .prediction import ppi_mean
-from .rendering import tables_latex, tables_markdown
-from .report import build_report
-from .report_agreement import agreement_section
-from .report_alignment import alignment_section, mean_pairwise
-from .report_work import (
+from coeval.stats.alpha import krippendorff_alpha, pairwise_alpha
+from coeval.stats.alternative import alt_test
+from coeval.stats.assistance import assistance_effect, catch_rates
+from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
+from coeval.stats.chance import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac, percent_agreement
+from coeval.stats.closeness import median_confusion, pairwise_accuracy, sample_consistency
+from coeval.stats.cohen import cohen_kappa, two_rater_table
+from coeval.stats.competence import dawid_skene
+from coeval.stats.correlation import correlations
+from coeval.stats.frames import StudyFrames
+from coeval.stats.icc import icc
+from coeval.stats.judges import bootstrap_test, permutation_test, williams_test
+from coeval.stats.methods import methods_paragraph
+from coeval.stats.prediction import ppi_mean
+from coeval.stats.rendering import tables_latex, tables_markdown
+from coeval.stats.report import build_report
+from coeval.stats.report_agreement import agreement_section
+from coeval.stats.report_alignment import alignment_section, mean_pairwise
+from coeval.stats.report_work import (
     actions_section,
     assistance_section,
     behaviour_section,
@@ -33,20 +33,64 @@ from .report_work import (
     systems_section,
     time_section,
 )
-from .resampling import alpha_difference, bootstrap_alpha, jackknife_alpha, leave_one_out
-from .results import Estimate, Pairs, Result, plain
-from .tables import Table, paper_tables
-from .times import drift, time_curve, time_spent
-from .weights import agreement_weights
+from coeval.stats.resampling import alpha_difference, bootstrap_alpha, jackknife_alpha, leave_one_out
+from coeval.stats.results import Estimate, Pairs, Result, plain
+from coeval.stats.tables import Table, paper_tables
+from coeval.stats.times import drift, time_curve, time_spent
+from coeval.stats.weights import agreement_weights
 
 __all__ = [
-    "Estimate", "Pairs", "Result", "StudyFrames", "Table", "action_rates", "actions_section", "agreement_section",
-    "agreement_weights", "alignment_section", "alpha_difference", "alt_test", "assistance_effect",
-    "assistance_section", "behaviour_section", "bootstrap_alpha", "bootstrap_test", "brennan_prediger", "build_report",
-    "catch_rates", "cohen_kappa", "conger_kappa", "correlations", "dawid_skene", "drift", "fleiss_kappa",
-    "four_behaviours", "gwet_ac", "icc", "jackknife_alpha", "krippendorff_alpha", "leave_one_out", "mean_pairwise",
-    "median_confusion", "methods_paragraph", "pairwise_accuracy", "pairwise_alpha", "paper_tables",
-    "percent_agreement", "permutation_test", "plain", "ppi_mean", "sample_consistency", "score_change_section",
-    "score_changes", "systems_section", "tables_latex", "tables_markdown", "time_curve", "time_section", "time_spent",
-    "two_rater_table", "williams_test",
+    "Estimate",
+    "Pairs",
+    "Result",
+    "StudyFrames",
+    "Table",
+    "action_rates",
+    "actions_section",
+    "agreement_section",
+    "agreement_weights",
+    "alignment_section",
+    "alpha_difference",
+    "alt_test",
+    "assistance_effect",
+    "assistance_section",
+    "behaviour_section",
+    "bootstrap_alpha",
+    "bootstrap_test",
+    "brennan_prediger",
+    "build_report",
+    "catch_rates",
+    "cohen_kappa",
+    "conger_kappa",
+    "correlations",
+    "dawid_skene",
+    "drift",
+    "fleiss_kappa",
+    "four_behaviours",
+    "gwet_ac",
+    "icc",
+    "jackknife_alpha",
+    "krippendorff_alpha",
+    "leave_one_out",
+    "mean_pairwise",
+    "median_confusion",
+    "methods_paragraph",
+    "pairwise_accuracy",
+    "pairwise_alpha",
+    "paper_tables",
+    "percent_agreement",
+    "permutation_test",
+    "plain",
+    "ppi_mean",
+    "sample_consistency",
+    "score_change_section",
+    "score_changes",
+    "systems_section",
+    "tables_latex",
+    "tables_markdown",
+    "time_curve",
+    "time_section",
+    "time_spent",
+    "two_rater_table",
+    "williams_test",
 ]

@@ -7,18 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from .chance import NOT_PAIRED, krippendorff_linear, percent_of
-from .disagreement import Level, check_level
-from .pairs import pair_tables
-from .patterns import MANY, Units, sample_units
-from .ratings import Ratings, RatingsLike, parse_ratings
-from .results import Estimate, Pairs
+from coeval.stats.chance import NOT_PAIRED, krippendorff_linear, percent_of
+from coeval.stats.disagreement import Level, check_level
+from coeval.stats.pairs import pair_tables
+from coeval.stats.patterns import MANY, Units, sample_units
+from coeval.stats.ratings import Ratings, RatingsLike, parse_ratings
+from coeval.stats.results import Estimate, Pairs
 
 CONSTANT = "every paired rating is the same, so there is no variation to agree about"
 
 
-def krippendorff_alpha(ratings: RatingsLike, level: str = "ordinal", *, value_domain: Sequence[Any] | None = None,
-                       weights: Any = None, confidence: float = 0.95) -> Estimate:
+def krippendorff_alpha(
+    ratings: RatingsLike,
+    level: str = "ordinal",
+    *,
+    value_domain: Sequence[Any] | None = None,
+    weights: Any = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Krippendorff's alpha.
 
     Parameters
@@ -82,8 +88,10 @@ def _spread(data: Ratings, level: Level, confidence: float) -> dict[str, Any]:
 def check_words(data: Ratings, level: Level) -> None:
     """Refuse distances between words."""
     if level in ("interval", "ratio") and not data.numeric:
-        raise ValueError(f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
-                         f"use level='nominal' or, with the order in value_domain, level='ordinal'.")
+        raise ValueError(
+            f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
+            f"use level='nominal' or, with the order in value_domain, level='ordinal'."
+        )
 
 
 def counted(data: Ratings) -> dict[str, Any]:
@@ -91,15 +99,18 @@ def counted(data: Ratings) -> dict[str, Any]:
     paired = data.per_unit > 1
     rated = int((data.per_unit > 0).sum())
     return {
-        "n": int(paired.sum()), "n_units": int(paired.sum()), "n_units_left_out": rated - int(paired.sum()),
+        "n": int(paired.sum()),
+        "n_units": int(paired.sum()),
+        "n_units_left_out": rated - int(paired.sum()),
         "n_ratings": int(data.per_unit[paired].sum()),
         "n_annotators": len(np.unique(data.annotator[paired[data.unit]])),
         "percent_agreement": percent_of(data),
     }
 
 
-def pairwise_alpha(ratings: RatingsLike, level: str = "ordinal", *,
-                   value_domain: Sequence[Any] | None = None) -> Pairs:
+def pairwise_alpha(
+    ratings: RatingsLike, level: str = "ordinal", *, value_domain: Sequence[Any] | None = None
+) -> Pairs:
     """Alpha of every two annotators over the units both rated.
 
     Returns

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from .ratings import Codes, Numbers, is_missing
-from .results import Estimate, Result
+from coeval.stats.ratings import Codes, Numbers, is_missing
+from coeval.stats.results import Estimate, Result
 
 Score = Callable[[Any, list[Any]], float]
 EPSILONS = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
@@ -23,9 +23,17 @@ SAME = 1e-9
 """Two scores closer than this are the same; only rounding tells them apart."""
 
 
-def alt_test(model: Mapping[Hashable, Any], people: Mapping[Hashable, Mapping[Hashable, Any]], epsilon: float = 0.2,
-             score: str | Score = "accuracy", *, q: float = 0.05, min_items: int = MIN_ITEMS,
-             min_people: int = MIN_PEOPLE, correction: str = "BY") -> Result:
+def alt_test(
+    model: Mapping[Hashable, Any],
+    people: Mapping[Hashable, Mapping[Hashable, Any]],
+    epsilon: float = 0.2,
+    score: str | Score = "accuracy",
+    *,
+    q: float = 0.05,
+    min_items: int = MIN_ITEMS,
+    min_people: int = MIN_PEOPLE,
+    correction: str = "BY",
+) -> Result:
     """Leave each person out: does the model agree with the others at least as well as that person does?
 
     For every person and every item they share with another person and the model, both are scored against the
@@ -65,8 +73,15 @@ def alt_test(model: Mapping[Hashable, Any], people: Mapping[Hashable, Mapping[Ha
     >>> found.winning_rate, found.advantage_probability
     (1.0, 1.0)
     """
-    return run_alt_test(common_labels(model, people), epsilon, score, q=q, min_items=min_items,
-                        min_people=min_people, correction=correction)
+    return run_alt_test(
+        common_labels(model, people),
+        epsilon,
+        score,
+        q=q,
+        min_items=min_items,
+        min_people=min_people,
+        correction=correction,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,32 +106,66 @@ class Labels:
         return sizes[self.item] - 1
 
 
-def run_alt_test(labels: Labels, epsilon: float, score: str | Score, *, q: float = 0.05,
-                 min_items: int = MIN_ITEMS, min_people: int = MIN_PEOPLE, correction: str = "BY") -> Result:
+def run_alt_test(
+    labels: Labels,
+    epsilon: float,
+    score: str | Score,
+    *,
+    q: float = 0.05,
+    min_items: int = MIN_ITEMS,
+    min_people: int = MIN_PEOPLE,
+    correction: str = "BY",
+) -> Result:
     """``alt_test`` of labels in long form."""
     if correction not in ("BY", "BH"):
         raise ValueError(f"There is no correction {correction!r}; choose BY or BH.")
-    basics = {"epsilon": epsilon, "score": score if isinstance(score, str) else getattr(score, "__name__", "custom"),
-              "correction": correction, "q": q, "items": len(labels.machine),
-              "items_left_out": labels.items_left_out}
+    basics = {
+        "epsilon": epsilon,
+        "score": score if isinstance(score, str) else getattr(score, "__name__", "custom"),
+        "correction": correction,
+        "q": q,
+        "items": len(labels.machine),
+        "items_left_out": labels.items_left_out,
+    }
     model_wins, person_wins = _wins(labels, score)
     sizes = np.bincount(labels.person, minlength=len(labels.names))
     tested = np.flatnonzero(sizes >= min_items)
     reason = _reason(len(labels.names), min_people, len(tested), min_items)
     if reason:
         nothing = Estimate.undefined(reason)
-        return Result(basics, winning_rate=nothing, advantage_probability=nothing, advantage_prob=nothing,
-                      passed=None, p_values=[], rejected=[], advantages=[], n_items=[], people=[],
-                      people_left_out=list(labels.names), reason=reason)
+        return Result(
+            basics,
+            winning_rate=nothing,
+            advantage_probability=nothing,
+            advantage_prob=nothing,
+            passed=None,
+            p_values=[],
+            rejected=[],
+            advantages=[],
+            n_items=[],
+            people=[],
+            people_left_out=list(labels.names),
+            reason=reason,
+        )
     of_person = [labels.person == k for k in tested]
     p_values = [_p_value((person_wins - model_wins)[own], epsilon) for own in of_person]
     rejected = reject(p_values, q, correction)
     advantages = [float(model_wins[own].mean()) for own in of_person]
     winning_rate, advantage = float(np.mean(rejected)), float(np.mean(advantages))
-    return Result(basics, winning_rate=winning_rate, passed=winning_rate >= 0.5, advantage_probability=advantage,
-                  advantage_prob=advantage, p_values=p_values, rejected=rejected, advantages=advantages,
-                  n_items=sizes[tested].tolist(), people=[labels.names[k] for k in tested], reason=None,
-                  people_left_out=[labels.names[k] for k in np.flatnonzero(sizes < min_items)])
+    return Result(
+        basics,
+        winning_rate=winning_rate,
+        passed=winning_rate >= 0.5,
+        advantage_probability=advantage,
+        advantage_prob=advantage,
+        p_values=p_values,
+        rejected=rejected,
+        advantages=advantages,
+        n_items=sizes[tested].tolist(),
+        people=[labels.names[k] for k in tested],
+        reason=None,
+        people_left_out=[labels.names[k] for k in np.flatnonzero(sizes < min_items)],
+    )
 
 
 def reject(p_values: list[float], q: float, correction: str = "BY") -> list[bool]:
@@ -152,11 +201,20 @@ def common_labels(model: Mapping[Hashable, Any], people: Mapping[Hashable, Mappi
                 raters[item] = raters.get(item, 0) + 1
     kept = [item for item, n in raters.items() if n > 1 and not is_missing(model.get(item))]
     place = {item: k for k, item in enumerate(kept)}
-    entries = [(person, place[item], label) for person, labels in enumerate(people.values())
-               for item, label in labels.items() if item in place and not is_missing(label)]
-    return Labels(list(people), _column(entries, 0, np.int64), _column(entries, 1, np.int64),
-                  _column(entries, 2, object), _column([(model[item],) for item in kept], 0, object),
-                  len(raters) - len(kept))
+    entries = [
+        (person, place[item], label)
+        for person, labels in enumerate(people.values())
+        for item, label in labels.items()
+        if item in place and not is_missing(label)
+    ]
+    return Labels(
+        list(people),
+        _column(entries, 0, np.int64),
+        _column(entries, 1, np.int64),
+        _column(entries, 2, object),
+        _column([(model[item],) for item in kept], 0, object),
+        len(raters) - len(kept),
+    )
 
 
 def _column(entries: list[tuple[Any, ...]], side: int, dtype: Any) -> npt.NDArray[Any]:
@@ -180,11 +238,13 @@ def _wins(labels: Labels, score: str | Score) -> tuple[Numbers, Numbers]:
 def _accuracies(labels: Labels) -> tuple[Numbers, Numbers]:
     """How many of the others gave the same label: as each person, and as the model."""
     codes = pd.factorize(pd.Series(np.concatenate([labels.label, labels.machine]), dtype=object))[0]
-    given, machine = codes[:len(labels.label)], codes[len(labels.label):][labels.item]
+    given, machine = codes[: len(labels.label)], codes[len(labels.label) :][labels.item]
     width = int(codes.max(initial=0)) + 1
     votes = np.bincount(labels.item * width + given, minlength=len(labels.machine) * width)
-    return (votes[labels.item * width + given] - 1.0,
-            votes[labels.item * width + machine] - (given == machine).astype(float))
+    return (
+        votes[labels.item * width + given] - 1.0,
+        votes[labels.item * width + machine] - (given == machine).astype(float),
+    )
 
 
 def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
@@ -196,13 +256,18 @@ def _errors(labels: Labels) -> tuple[Numbers, Numbers]:
     try:
         given, machine = labels.label.astype(float), labels.machine.astype(float)
     except (TypeError, ValueError):
-        raise ValueError("score='rmse' needs labels that are numbers; use score='accuracy' for words.") from None
+        raise ValueError(
+            "score='rmse' needs labels that are numbers; use score='accuracy' for words."
+        ) from None
     middle = given.mean() if len(given) else 0.0
     given, machine = given - middle, (machine - middle)[labels.item]
-    sums, squares = (np.bincount(labels.item, part, len(labels.machine))[labels.item] - part
-                     for part in (given, given**2))
-    return (-(given**2 - 2 * given * sums / labels.others + squares / labels.others),
-            -(machine**2 - 2 * machine * sums / labels.others + squares / labels.others))
+    sums, squares = (
+        np.bincount(labels.item, part, len(labels.machine))[labels.item] - part for part in (given, given**2)
+    )
+    return (
+        -(given**2 - 2 * given * sums / labels.others + squares / labels.others),
+        -(machine**2 - 2 * machine * sums / labels.others + squares / labels.others),
+    )
 
 
 def _custom(labels: Labels, score: Score) -> tuple[Numbers, Numbers]:

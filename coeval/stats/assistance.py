@@ -9,21 +9,31 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .frames import ASSISTED, BLIND
-from .intervals import summarise, two_sided
-from .patterns import draw_weights
-from .ratings import Codes, Numbers, Ratings
-from .resampling import alpha_difference
-from .results import Estimate, Result
+from coeval.stats.frames import ASSISTED, BLIND
+from coeval.stats.intervals import summarise, two_sided
+from coeval.stats.patterns import draw_weights
+from coeval.stats.ratings import Codes, Numbers, Ratings
+from coeval.stats.resampling import alpha_difference
+from coeval.stats.results import Estimate, Result
 
 NO_BLIND = "no score was given without the draft (blind arm)"
 NO_SOWN = "no shown score differs from the draft's within an instance and criterion"
 ALIASES = {"draft": "draft_score", "shown": "shown_score", "person": "annotator", "item": "instance"}
-SUMS = ("same_assisted", "gap_assisted", "n_assisted", "same_blind", "gap_blind", "n_blind", "shift_score", "shift")
+SUMS = (
+    "same_assisted",
+    "gap_assisted",
+    "n_assisted",
+    "same_blind",
+    "gap_blind",
+    "n_blind",
+    "shift_score",
+    "shift",
+)
 
 
-def assistance_effect(scores: Any, *, replicates: int = 1000, confidence: float = 0.95, seed: int = 0,
-                      level: str = "ordinal") -> Result:
+def assistance_effect(
+    scores: Any, *, replicates: int = 1000, confidence: float = 0.95, seed: int = 0, level: str = "ordinal"
+) -> Result:
     """Three estimates of the draft's pull on people, and what it did to their agreement.
 
     Parameters
@@ -60,8 +70,11 @@ def assistance_effect(scores: Any, *, replicates: int = 1000, confidence: float 
     drawn = _drawn_sums(sums, replicates, seed)
     found = Result()
     for name, (reason, value) in _estimates(totals).items():
-        counts = {"n_assisted": int(totals["n_assisted"]), "n_blind": int(totals["n_blind"]),
-                  "n_instances": len(names)}
+        counts = {
+            "n_assisted": int(totals["n_assisted"]),
+            "n_blind": int(totals["n_blind"]),
+            "n_instances": len(names),
+        }
         if name == "pull":
             counts = {"n_shifted": int((frame["shift"].fillna(0) != 0).sum()), "n_instances": len(names)}
         if reason:
@@ -70,16 +83,23 @@ def assistance_effect(scores: Any, *, replicates: int = 1000, confidence: float 
         replicated = drawn[name]
         spread = summarise(replicated, value, len(names), confidence)
         found[name] = Estimate(value, **counts, p_value=two_sided(spread.pop("distribution")), **spread)
-    return Result(found, **_agreement(frame, level, replicates, confidence, seed), sown=catch_rates(frame, confidence))
+    return Result(
+        found, **_agreement(frame, level, replicates, confidence, seed), sown=catch_rates(frame, confidence)
+    )
 
 
 def _prepared(scores: Any) -> pd.DataFrame:
-    frame = scores if isinstance(scores, pd.DataFrame) else pd.DataFrame(
-        dict(scores) if isinstance(scores, Mapping) else list(scores))
+    frame = (
+        scores
+        if isinstance(scores, pd.DataFrame)
+        else pd.DataFrame(dict(scores) if isinstance(scores, Mapping) else list(scores))
+    )
     frame = frame.rename(columns={old: new for old, new in ALIASES.items() if new not in frame})
     for column in ("instance", "arm", "score", "draft_score"):
         if column not in frame:
-            raise ValueError(f"The scores lack the column {column!r}; they need instance, arm, score, draft_score.")
+            raise ValueError(
+                f"The scores lack the column {column!r}; they need instance, arm, score, draft_score."
+            )
     frame = frame.dropna(subset=["score"]).reset_index(drop=True)
     assisted = frame["arm"] == ASSISTED
     draft = frame["draft_score"].astype(float)
@@ -88,8 +108,15 @@ def _prepared(scores: Any) -> pd.DataFrame:
     shift = shown - draft
     sown = frame["sown"].astype(bool) if "sown" in frame else shift.fillna(0) != 0
     criterion, annotator = frame.get("criterion", ""), frame.get("annotator", "everybody")
-    return frame.assign(score=frame["score"].astype(float), draft_score=draft, shown_score=shown, shift=shift,
-                        sown=sown & assisted, criterion=criterion, annotator=annotator)
+    return frame.assign(
+        score=frame["score"].astype(float),
+        draft_score=draft,
+        shown_score=shown,
+        shift=shift,
+        sown=sown & assisted,
+        criterion=criterion,
+        annotator=annotator,
+    )
 
 
 def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
@@ -121,8 +148,13 @@ def _estimates(sums: Mapping[str, Any]) -> dict[str, tuple[str | None, float]]:
         reason = "no score was given with the draft (assisted arm)"
     with np.errstate(divide="ignore", invalid="ignore"):
         return {
-            "adoption": (reason, _difference(sums, "same")), "distance": (reason, _difference(sums, "gap")),
-            "pull": (None if sums["shift"] > 1e-12 else NO_SOWN, sums["shift_score"] / np.float64(sums["shift"]))}
+            "adoption": (reason, _difference(sums, "same")),
+            "distance": (reason, _difference(sums, "gap")),
+            "pull": (
+                None if sums["shift"] > 1e-12 else NO_SOWN,
+                sums["shift_score"] / np.float64(sums["shift"]),
+            ),
+        }
 
 
 def _difference(sums: Mapping[str, Any], what: str) -> Any:
@@ -135,38 +167,55 @@ def _drawn_sums(sums: Numbers, replicates: int, seed: int) -> dict[str, Numbers]
     if not len(sums):
         return {}
     times = np.ones(len(sums), dtype=np.int64)
-    blocks = [weights @ sums for weights in draw_weights(times, replicates, np.random.default_rng(seed), len(SUMS))]
+    blocks = [
+        weights @ sums for weights in draw_weights(times, replicates, np.random.default_rng(seed), len(SUMS))
+    ]
     drawn = dict(zip(SUMS, np.concatenate(blocks).T, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         pull = np.where(drawn["shift"] > 1e-12, drawn["shift_score"] / drawn["shift"], np.nan)
-        return {"adoption": drawn["same_assisted"] / drawn["n_assisted"] - drawn["same_blind"] / drawn["n_blind"],
-                "distance": drawn["gap_assisted"] / drawn["n_assisted"] - drawn["gap_blind"] / drawn["n_blind"],
-                "pull": pull}
+        return {
+            "adoption": drawn["same_assisted"] / drawn["n_assisted"] - drawn["same_blind"] / drawn["n_blind"],
+            "distance": drawn["gap_assisted"] / drawn["n_assisted"] - drawn["gap_blind"] / drawn["n_blind"],
+            "pull": pull,
+        }
 
 
-def _agreement(frame: pd.DataFrame, level: str, replicates: int, confidence: float, seed: int) -> dict[str, Any]:
+def _agreement(
+    frame: pd.DataFrame, level: str, replicates: int, confidence: float, seed: int
+) -> dict[str, Any]:
     """Alpha of each arm over the units of both, and their difference with a joint interval."""
     plain = frame[~frame["sown"]]
     units = pd.MultiIndex.from_frame(plain[["instance", "criterion"]])
     unit, names = pd.factorize(units)
-    assisted, blind = (_ratings(plain, np.asarray(unit), names, (plain["arm"] == arm).to_numpy())
-                       for arm in (ASSISTED, BLIND))
-    difference = alpha_difference(assisted, blind, level, replicates=replicates, confidence=confidence, seed=seed,
-                                  paired=True)
+    assisted, blind = (
+        _ratings(plain, np.asarray(unit), names, (plain["arm"] == arm).to_numpy())
+        for arm in (ASSISTED, BLIND)
+    )
+    difference = alpha_difference(
+        assisted, blind, level, replicates=replicates, confidence=confidence, seed=seed, paired=True
+    )
     found = {"alpha_difference": difference}
     for name, key in (("alpha_assisted", "a"), ("alpha_blind", "b")):
         value, n = difference[f"alpha_{key}"], difference[f"n_units_{key}"]
-        found[name] = Estimate(value, n_units=n, level=level) if not np.isnan(value) else Estimate.undefined(
-            "no unit has two varying ratings in this arm", n_units=n, level=level)
+        found[name] = (
+            Estimate(value, n_units=n, level=level)
+            if not np.isnan(value)
+            else Estimate.undefined("no unit has two varying ratings in this arm", n_units=n, level=level)
+        )
     return found
 
 
 def _ratings(frame: pd.DataFrame, unit: Codes, names: Any, kept: Any) -> Ratings:
     values, categories = pd.factorize(frame["score"], sort=True)
     annotator, people = pd.factorize(frame["annotator"])
-    return Ratings(tuple(people), list(names), np.asarray(categories, dtype=float),
-                   np.asarray(annotator, np.int64)[kept], np.asarray(unit, np.int64)[kept],
-                   np.asarray(values, np.int64)[kept])
+    return Ratings(
+        tuple(people),
+        list(names),
+        np.asarray(categories, dtype=float),
+        np.asarray(annotator, np.int64)[kept],
+        np.asarray(unit, np.int64)[kept],
+        np.asarray(values, np.int64)[kept],
+    )
 
 
 def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
@@ -182,8 +231,12 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
         ``n``, ``caught`` (Estimate: the final score is not the shown one; Wilson interval), ``restored`` (it is
         the draft's own score) and ``per_annotator``, a list of the same.
     """
-    sown = frame[frame["sown"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(subset=["score", "shown_score"])
-    people = [Result({"annotator": name}, **_caught(part, confidence)) for name, part in sown.groupby("annotator")]
+    sown = frame[frame["sown"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
+        subset=["score", "shown_score"]
+    )
+    people = [
+        Result({"annotator": name}, **_caught(part, confidence)) for name, part in sown.groupby("annotator")
+    ]
     return Result(_caught(sown, confidence), per_annotator=people)
 
 
@@ -194,5 +247,10 @@ def _caught(sown: pd.DataFrame, confidence: float) -> dict[str, Any]:
         return {"n": 0, "caught": nothing, "restored": nothing}
     caught = int((sown["score"] != sown["shown_score"]).sum())
     interval = stats.binomtest(caught, n).proportion_ci(confidence, method="wilson")
-    return {"n": n, "restored": Estimate((sown["score"] == sown["draft_score"]).mean(), n=n),
-            "caught": Estimate(caught / n, n=n, ci_low=interval.low, ci_high=interval.high, interval_kind="Wilson")}
+    return {
+        "n": n,
+        "restored": Estimate((sown["score"] == sown["draft_score"]).mean(), n=n),
+        "caught": Estimate(
+            caught / n, n=n, ci_low=interval.low, ci_high=interval.high, interval_kind="Wilson"
+        ),
+    }

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .frames import ASSISTED, BLIND
-from .ratings import Codes, Numbers, parse_vector
-from .results import Estimate, Result
+from coeval.stats.frames import ASSISTED, BLIND
+from coeval.stats.ratings import Codes, Numbers, parse_vector
+from coeval.stats.results import Estimate, Result
 
 ACTIONS = ("approve", "revise", "delete", "add")
 KINDS = ("conclusion", "score", "evidence")
@@ -50,7 +50,9 @@ def action_rates(actions: Any) -> Result:
     (4, 0.5, 0.5, 'there is no such line')
     """
     counts = _counted(actions)
-    found = Result(overall=_rates(Counter({a: sum(n for (_, b), n in counts.items() if a == b) for a in ACTIONS})))
+    found = Result(
+        overall=_rates(Counter({a: sum(n for (_, b), n in counts.items() if a == b) for a in ACTIONS}))
+    )
     for kind in KINDS:
         found[kind] = _rates(Counter({action: counts[kind, action] for action in ACTIONS}))
     return found
@@ -71,15 +73,26 @@ def _counted(actions: Any) -> Counter[tuple[str, str]]:
 
 
 def _as_table(actions: Any) -> pd.DataFrame:
-    rows = [dict(entry) if isinstance(entry, Mapping) else {"action": entry} if isinstance(entry, str)
-            else {"kind": entry[0], "action": entry[1]} for entry in actions]
+    rows = [
+        dict(entry)
+        if isinstance(entry, Mapping)
+        else {"action": entry}
+        if isinstance(entry, str)
+        else {"kind": entry[0], "action": entry[1]}
+        for entry in actions
+    ]
     return pd.DataFrame(rows, columns=None if rows else ["action"])
 
 
 def _rates(counts: Counter[str]) -> Result:
     n = sum(counts.values())
-    return Result(n=n, **{action: Estimate(counts[action] / n) if n else Estimate.undefined("there is no such line")
-                          for action in ACTIONS})
+    return Result(
+        n=n,
+        **{
+            action: Estimate(counts[action] / n) if n else Estimate.undefined("there is no such line")
+            for action in ACTIONS
+        },
+    )
 
 
 def score_changes(score: Any, draft: Any) -> Result:
@@ -101,8 +114,14 @@ def score_changes(score: Any, draft: Any) -> Result:
     moved = parse_vector(score, "score") - parse_vector(draft, "draft")
     kept = moved[~np.isnan(moved)]
     mean = Estimate(kept.mean()) if len(kept) else Estimate.undefined("no submission has both scores")
-    return Result(n=len(kept), raised=int((kept > 0).sum()), lowered=int((kept < 0).sum()),
-                  unchanged=int((kept == 0).sum()), mean_change=mean, n_left_out=len(moved) - len(kept))
+    return Result(
+        n=len(kept),
+        raised=int((kept > 0).sum()),
+        lowered=int((kept < 0).sum()),
+        unchanged=int((kept == 0).sum()),
+        mean_change=mean,
+        n_left_out=len(moved) - len(kept),
+    )
 
 
 def four_behaviours(scores: pd.DataFrame) -> Result:
@@ -146,8 +165,11 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
 
 def _behaviour(score: Numbers, draft: Numbers, others: Numbers) -> Any:
     off, drafted_off = np.abs(score - others), np.abs(draft - others)
-    return np.select([off > 1, (score != draft) & (off < drafted_off), score != draft], list(BEHAVIOURS)[:3],
-                     default=list(BEHAVIOURS)[3])
+    return np.select(
+        [off > 1, (score != draft) & (off < drafted_off), score != draft],
+        list(BEHAVIOURS)[:3],
+        default=list(BEHAVIOURS)[3],
+    )
 
 
 def _shares(which: Any, left_out: int) -> Result:

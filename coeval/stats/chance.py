@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .patterns import distinct_rows
-from .ratings import Codes, Numbers, Ratings, RatingsLike, parse_ratings
-from .results import Estimate
-from .weights import weights_of
+from coeval.stats.patterns import distinct_rows
+from coeval.stats.ratings import Codes, Numbers, Ratings, RatingsLike, parse_ratings
+from coeval.stats.results import Estimate
+from coeval.stats.weights import weights_of
 
 ONE_CATEGORY = "only one category was ever used, so agreement by chance cannot be told from agreement"
 NOT_PAIRED = "no unit has ratings by two annotators"
@@ -26,8 +26,13 @@ Chance = Callable[[Numbers, Numbers, Numbers], tuple[float, Numbers]]
 """From shares (patterns x categories), times and weights: pe, and each pattern's influence on it."""
 
 
-def gwet_ac(ratings: RatingsLike, weights: Any = "identity", *, value_domain: Sequence[Any] | None = None,
-            confidence: float = 0.95) -> Estimate:
+def gwet_ac(
+    ratings: RatingsLike,
+    weights: Any = "identity",
+    *,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Gwet's AC1 (identity weights) or AC2 (any others).
 
     Parameters
@@ -51,8 +56,14 @@ def gwet_ac(ratings: RatingsLike, weights: Any = "identity", *, value_domain: Se
     return _coefficient(parse_ratings(ratings, value_domain), weights, confidence, _gwet_chance)
 
 
-def fleiss_kappa(ratings: RatingsLike = None, *, counts: Any = None, weights: Any = "identity",
-                 value_domain: Sequence[Any] | None = None, confidence: float = 0.95) -> Estimate:
+def fleiss_kappa(
+    ratings: RatingsLike = None,
+    *,
+    counts: Any = None,
+    weights: Any = "identity",
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Fleiss' kappa, generalised to weights and missing ratings.
 
     Parameters
@@ -75,8 +86,13 @@ def fleiss_kappa(ratings: RatingsLike = None, *, counts: Any = None, weights: An
     return kappa.having(**_null_error(data, float(kappa)))
 
 
-def brennan_prediger(ratings: RatingsLike, weights: Any = "identity", *,
-                     value_domain: Sequence[Any] | None = None, confidence: float = 0.95) -> Estimate:
+def brennan_prediger(
+    ratings: RatingsLike,
+    weights: Any = "identity",
+    *,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Brennan and Prediger's coefficient (Randolph's free-marginal kappa): chance is uniform over categories.
 
     >>> round(brennan_prediger([[1, 1, 2, 2], [1, 1, 2, 1]]), 4)
@@ -85,8 +101,13 @@ def brennan_prediger(ratings: RatingsLike, weights: Any = "identity", *,
     return _coefficient(parse_ratings(ratings, value_domain), weights, confidence, _uniform_chance)
 
 
-def percent_agreement(ratings: RatingsLike, weights: Any = "identity", *,
-                      value_domain: Sequence[Any] | None = None, confidence: float = 0.95) -> Estimate:
+def percent_agreement(
+    ratings: RatingsLike,
+    weights: Any = "identity",
+    *,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """The share of agreeing pairs of ratings in a unit, averaged over units with two ratings or more.
 
     With weights other than identity, near agreement counts in part.
@@ -115,8 +136,13 @@ def _agreeing_pairs(data: Ratings) -> tuple[Codes, Numbers]:
     return keys // len(data.categories), times * (times - 1.0)
 
 
-def conger_kappa(ratings: RatingsLike, weights: Any = "identity", *, value_domain: Sequence[Any] | None = None,
-                 confidence: float = 0.95) -> Estimate:
+def conger_kappa(
+    ratings: RatingsLike,
+    weights: Any = "identity",
+    *,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Conger's kappa: Cohen's kappa for any number of annotators, each with margins of their own.
 
     Source: Conger 1980, Integration and generalization of kappas for multiple raters.
@@ -138,7 +164,9 @@ def conger_kappa(ratings: RatingsLike, weights: Any = "identity", *, value_domai
     gains = others[data.annotator, data.code] - (others * margins).sum(axis=1)[data.annotator]
     influence = np.bincount(data.unit, gains * n / rated[data.annotator], data.n_units).astype(float)
     kept = data.per_unit > 0
-    return _assembled(data, data.counts[kept].astype(float), np.ones(n), matrix, (pe, influence[kept]), confidence)
+    return _assembled(
+        data, data.counts[kept].astype(float), np.ones(n), matrix, (pe, influence[kept]), confidence
+    )
 
 
 def krippendorff_linear(data: Ratings, weights: Any, confidence: float = 0.95) -> Estimate:
@@ -177,8 +205,14 @@ def _coefficient(data: Ratings, weights: Any, confidence: float, chance: Chance)
     return _assembled(data, counts, times, matrix, found, confidence)
 
 
-def _assembled(data: Ratings, counts: Numbers, times: Numbers, matrix: Numbers,
-               chance: tuple[float, Numbers], confidence: float) -> Estimate:
+def _assembled(
+    data: Ratings,
+    counts: Numbers,
+    times: Numbers,
+    matrix: Numbers,
+    chance: tuple[float, Numbers],
+    confidence: float,
+) -> Estimate:
     """(pa - pe) / (1 - pe) and its error, from each pattern's counts and its influence on pe."""
     basics, (pe, chance_influence) = _basics(data), chance
     sizes = counts.sum(axis=1)
@@ -197,7 +231,9 @@ def _assembled(data: Ratings, counts: Numbers, times: Numbers, matrix: Numbers,
     return _with_error(value, influence, times, confidence, pa=pa, pe=pe, **basics)
 
 
-def _with_error(value: float, influence: Numbers, times: Numbers, confidence: float, **details: Any) -> Estimate:
+def _with_error(
+    value: float, influence: Numbers, times: Numbers, confidence: float, **details: Any
+) -> Estimate:
     n = float(times.sum())
     se = float(np.sqrt(times @ influence**2 / (n * (n - 1)))) if n > 1 else np.nan
     return Estimate(value, **details, **t_interval(value, se, n - 1, confidence))
@@ -207,9 +243,15 @@ def t_interval(value: float, se: float, df: float, confidence: float) -> dict[st
     """The interval and two-sided p-value of a coefficient that cannot exceed 1."""
     half = float(stats.t.ppf((1 + confidence) / 2, df)) * se if df > 0 else np.nan
     tail = float(stats.t.sf(value / se, df)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
-    return {"se": se, "ci_low": float(value - half), "ci_high": float(min(1.0, value + half)),
-            "p_value": 2 * min(tail, 1 - tail), "p_one_sided": tail,
-            "confidence": confidence, "interval_kind": "linearised over units, t"}
+    return {
+        "se": se,
+        "ci_low": float(value - half),
+        "ci_high": float(min(1.0, value + half)),
+        "p_value": 2 * min(tail, 1 - tail),
+        "p_one_sided": tail,
+        "confidence": confidence,
+        "interval_kind": "linearised over units, t",
+    }
 
 
 def _gwet_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[float, Numbers]:
@@ -233,9 +275,13 @@ def _uniform_chance(shares: Numbers, times: Numbers, weights: Numbers) -> tuple[
 
 
 def _basics(data: Ratings) -> dict[str, Any]:
-    return {"n": int((data.per_unit > 0).sum()), "n_units": int((data.per_unit > 1).sum()),
-            "n_ratings": len(data.code), "n_annotators": len(np.unique(data.annotator)),
-            "n_categories": len(data.categories)}
+    return {
+        "n": int((data.per_unit > 0).sum()),
+        "n_units": int((data.per_unit > 1).sum()),
+        "n_ratings": len(data.code),
+        "n_annotators": len(np.unique(data.annotator)),
+        "n_categories": len(data.categories),
+    }
 
 
 def _from_counts(counts: Any) -> Ratings:

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .alpha import krippendorff_alpha
-from .ratings import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
-from .results import Estimate, Result
+from coeval.stats.alpha import krippendorff_alpha
+from coeval.stats.ratings import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
+from coeval.stats.results import Estimate, Result
 
 MAX_PAIRS = 500_000
 """More pairs than this are sampled, with a seed."""
 
 
-def pairwise_accuracy(human: Any, model: Any, groups: Any = None, *, max_pairs: int = MAX_PAIRS,
-                      seed: int = 0) -> Result:
+def pairwise_accuracy(
+    human: Any, model: Any, groups: Any = None, *, max_pairs: int = MAX_PAIRS, seed: int = 0
+) -> Result:
     """The share of pairs of items the model orders, or ties, as people do; with and without tie calibration.
 
     A model with fine-grained scores hardly ever ties. Calibration calls two of its scores tied when they
@@ -52,15 +53,32 @@ def pairwise_accuracy(human: Any, model: Any, groups: Any = None, *, max_pairs: 
     i, j, sampled = _pairs(place[kept], max_pairs, seed)
     if not len(i):
         nothing = Estimate.undefined("no two items can be compared")
-        return Result(accuracy=nothing, accuracy_calibrated=nothing, epsilon=np.nan, n_pairs=0, sampled=False,
-                      ties_human=0, ties_model=0, n=int(kept.sum()), reason=nothing.reason)
+        return Result(
+            accuracy=nothing,
+            accuracy_calibrated=nothing,
+            epsilon=np.nan,
+            n_pairs=0,
+            sampled=False,
+            ties_human=0,
+            ties_model=0,
+            n=int(kept.sum()),
+            reason=nothing.reason,
+        )
     h, m = h[kept], m[kept]
     order, gap = np.sign(h[i] - h[j]), m[i] - m[j]
     plain = float((order == np.sign(gap)).mean())
     best, epsilon = _calibrated(order, gap)
-    return Result(accuracy=Estimate(plain), accuracy_calibrated=Estimate(best), epsilon=epsilon, n_pairs=len(i),
-                  sampled=sampled, ties_human=int((order == 0).sum()), ties_model=int((gap == 0).sum()),
-                  n=len(h), reason=None)
+    return Result(
+        accuracy=Estimate(plain),
+        accuracy_calibrated=Estimate(best),
+        epsilon=epsilon,
+        n_pairs=len(i),
+        sampled=sampled,
+        ties_human=int((order == 0).sum()),
+        ties_model=int((gap == 0).sum()),
+        n=len(h),
+        reason=None,
+    )
 
 
 def _pairs(place: Codes, max_pairs: int, seed: int) -> tuple[Codes, Codes, bool]:
@@ -122,7 +140,9 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
     data = parse_ratings(people, value_domain)
     scores = parse_vector(model, "model")
     if len(scores) != data.n_units:
-        raise ValueError(f"There are {data.n_units} units and {len(scores)} model scores; give one for every unit.")
+        raise ValueError(
+            f"There are {data.n_units} units and {len(scores)} model scores; give one for every unit."
+        )
     if not data.numeric and len(data.code):
         raise ValueError("A median needs numbers; code the categories first.")
     medians = unit_medians(data)
@@ -131,15 +151,28 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
     if not both.any() or not len(points):
         reason = "no unit was scored by both people and the model"
         nothing = Estimate.undefined(reason)
-        return Result(table=pd.DataFrame(), n=0, exact=nothing, within_one=nothing, bias=nothing, mae=nothing,
-                      reason=reason)
+        return Result(
+            table=pd.DataFrame(),
+            n=0,
+            exact=nothing,
+            within_one=nothing,
+            bias=nothing,
+            mae=nothing,
+            reason=reason,
+        )
     medians, scores = medians[both], scores[both]
     table = _half_counted(medians, scores, points)
     apart = np.abs(np.subtract.outer(np.arange(len(points)), np.arange(len(points))))
     n = len(medians)
-    return Result(table=pd.DataFrame(table, index=points, columns=points), n=n, reason=None,
-                  exact=Estimate(np.trace(table) / n, n=n), within_one=Estimate(table[apart <= 1].sum() / n, n=n),
-                  bias=Estimate((scores - medians).mean(), n=n), mae=Estimate(np.abs(scores - medians).mean(), n=n))
+    return Result(
+        table=pd.DataFrame(table, index=points, columns=points),
+        n=n,
+        reason=None,
+        exact=Estimate(np.trace(table) / n, n=n),
+        within_one=Estimate(table[apart <= 1].sum() / n, n=n),
+        bias=Estimate((scores - medians).mean(), n=n),
+        mae=Estimate(np.abs(scores - medians).mean(), n=n),
+    )
 
 
 def unit_medians(data: Ratings) -> Numbers:
@@ -191,6 +224,10 @@ def sample_consistency(samples: Any) -> Result:
         nothing = Estimate.undefined("no item has two samples")
         return Result(mean_sd=nothing, identical=nothing, alpha=nothing, n_items=0, n_left_out=len(table))
     spread = pd.DataFrame(table[used]).std(axis=1, ddof=1)
-    return Result(mean_sd=Estimate(spread.mean()), identical=Estimate((spread == 0).mean()),
-                  alpha=krippendorff_alpha(table[used].T, "interval"), n_items=int(used.sum()),
-                  n_left_out=int((~used).sum()))
+    return Result(
+        mean_sd=Estimate(spread.mean()),
+        identical=Estimate((spread == 0).mean()),
+        alpha=krippendorff_alpha(table[used].T, "interval"),
+        n_items=int(used.sum()),
+        n_left_out=int((~used).sum()),
+    )

@@ -7,15 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from .chance import ONE_CATEGORY, t_interval
-from .ratings import Numbers, Ratings, parse_pair, parse_ratings
-from .results import Estimate, Result
-from .weights import agreement_weights
+from coeval.stats.chance import ONE_CATEGORY, t_interval
+from coeval.stats.ratings import Numbers, Ratings, parse_pair, parse_ratings
+from coeval.stats.results import Estimate, Result
+from coeval.stats.weights import agreement_weights
 
 
-def cohen_kappa(a: Any = None, b: Any = None, weights: Any = None, *, table: Any = None, proportions: Any = None,
-                n: float | None = None, value_domain: Sequence[Any] | None = None,
-                confidence: float = 0.95) -> Estimate:
+def cohen_kappa(
+    a: Any = None,
+    b: Any = None,
+    weights: Any = None,
+    *,
+    table: Any = None,
+    proportions: Any = None,
+    n: float | None = None,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Cohen's kappa of two raters, plain or weighted.
 
     Parameters
@@ -93,15 +101,19 @@ def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -
         "brennan_prediger": (float(matrix.sum()) / q**2, np.zeros_like(matrix)),
         "percent": (0.0, np.zeros_like(matrix)),
     }
-    found = Result({name: _coefficient(shares, n, matrix, *chance, confidence) for name, chance in chances.items()})
+    found = Result(
+        {name: _coefficient(shares, n, matrix, *chance, confidence) for name, chance in chances.items()}
+    )
     return Result(found, krippendorff=_small_sample(found["scott"], n, confidence))
 
 
 def _crossed(data: Ratings) -> tuple[Numbers, float, int]:
     """The table of two raters as shares, its size, and the units only one of them rated."""
     if data.n_annotators != 2:
-        raise ValueError(f"Cohen's kappa compares two raters, but there are {data.n_annotators}; "
-                         f"give two, or use conger_kappa or fleiss_kappa.")
+        raise ValueError(
+            f"Cohen's kappa compares two raters, but there are {data.n_annotators}; "
+            f"give two, or use conger_kappa or fleiss_kappa."
+        )
     codes = data.code_table()
     both = (codes >= 0).all(axis=0)
     q, n = len(data.categories), int(both.sum())
@@ -134,8 +146,9 @@ def _cohen_chance(rows: Numbers, columns: Numbers, matrix: Numbers) -> tuple[flo
     return float(rows @ matrix @ columns), (matrix @ columns)[:, None] + (matrix.T @ rows)[None, :]
 
 
-def _coefficient(shares: Numbers, n: float, matrix: Numbers, pe: float, influence: Numbers,
-                 confidence: float) -> Estimate:
+def _coefficient(
+    shares: Numbers, n: float, matrix: Numbers, pe: float, influence: Numbers, confidence: float
+) -> Estimate:
     """(pa - pe) / (1 - pe) of a table, with the variance of w - (1 - value) influence over its cells."""
     if not n > 0:
         return Estimate.undefined("no unit was rated by both", n=0, n_units=0)
@@ -166,5 +179,11 @@ def _small_sample(scott: Estimate, n: float, confidence: float) -> Estimate:
         return scott
     pa = (1 - 1 / (2 * n)) * scott.pa + 1 / (2 * n)
     value = (pa - scott.pe) / (1 - scott.pe)
-    return Estimate(value, pa=pa, pe=scott.pe, n=scott.n, n_units=scott.n,
-                    **t_interval(value, scott.se, n - 1, confidence))
+    return Estimate(
+        value,
+        pa=pa,
+        pe=scott.pe,
+        n=scott.n,
+        n_units=scott.n,
+        **t_interval(value, scott.se, n - 1, confidence),
+    )

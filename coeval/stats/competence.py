@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .ratings import Codes, Numbers, Ratings, encode_ratings, is_missing, parse_ratings
-from .results import Estimate, Result
+from coeval.stats.ratings import Codes, Numbers, Ratings, encode_ratings, is_missing, parse_ratings
+from coeval.stats.results import Estimate, Result
 
 
-def dawid_skene(labels: Any, *, outer: str = "annotator", value_domain: Sequence[Any] | None = None,
-                tolerance: float = 1e-8, max_iterations: int = 2000) -> Result:
+def dawid_skene(
+    labels: Any,
+    *,
+    outer: str = "annotator",
+    value_domain: Sequence[Any] | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 2000,
+) -> Result:
     """How often each annotator confuses which categories, and which category each item most likely has.
 
     Expectation-maximisation from vote shares: the items' class probabilities and the annotators' error rates
@@ -46,9 +52,20 @@ def dawid_skene(labels: Any, *, outer: str = "annotator", value_domain: Sequence
     data = _encoded(labels, outer, value_domain)
     if not len(data.code):
         reason = "there are no labels"
-        return Result(class_marginals=[], classes=[], error_rates={}, posteriors=np.empty((0, 0)), labels=[],
-                      items=[], competence={}, log_likelihood=Estimate.undefined(reason), n_iterations=0,
-                      converged=False, n=0, reason=reason)
+        return Result(
+            class_marginals=[],
+            classes=[],
+            error_rates={},
+            posteriors=np.empty((0, 0)),
+            labels=[],
+            items=[],
+            competence={},
+            log_likelihood=Estimate.undefined(reason),
+            n_iterations=0,
+            converged=False,
+            n=0,
+            reason=reason,
+        )
     fit = _Fit(data)
     posteriors, step, iterations = fit.vote_shares(), np.inf, 0
     while step > tolerance and iterations < max_iterations:
@@ -56,8 +73,14 @@ def dawid_skene(labels: Any, *, outer: str = "annotator", value_domain: Sequence
         better, likelihood = fit.expect(marginals, errors)
         step, posteriors, iterations = float(np.abs(better - posteriors).max()), better, iterations + 1
     marginals, errors = fit.maximise(posteriors)
-    return _result(fit, posteriors, marginals, errors, fit.expect(marginals, errors)[1],
-                   {"n_iterations": iterations, "converged": step <= tolerance})
+    return _result(
+        fit,
+        posteriors,
+        marginals,
+        errors,
+        fit.expect(marginals, errors)[1],
+        {"n_iterations": iterations, "converged": step <= tolerance},
+    )
 
 
 @dataclass(frozen=True)
@@ -89,8 +112,10 @@ class _Fit:
         d = self.data
         with np.errstate(divide="ignore"):
             log_errors, log_marginals = np.log(errors), np.log(marginals)
-        sums = [np.bincount(d.unit, np.maximum(log_errors[d.annotator, k, d.code], -1e6), d.n_units)
-                for k in range(len(marginals))]
+        sums = [
+            np.bincount(d.unit, np.maximum(log_errors[d.annotator, k, d.code], -1e6), d.n_units)
+            for k in range(len(marginals))
+        ]
         joint = np.stack(sums, axis=1) + np.maximum(log_marginals, -1e6)
         top = joint.max(axis=1, keepdims=True)
         shares = np.exp(joint - top)
@@ -98,17 +123,35 @@ class _Fit:
         return shares / total, float((np.log(total) + top)[self.items].sum())
 
 
-def _result(fit: _Fit, posteriors: Numbers, marginals: Numbers, errors: Numbers, likelihood: float,
-            run: dict[str, Any]) -> Result:
+def _result(
+    fit: _Fit,
+    posteriors: Numbers,
+    marginals: Numbers,
+    errors: Numbers,
+    likelihood: float,
+    run: dict[str, Any],
+) -> Result:
     data, items = fit.data, fit.items
     named = [data.units[k] for k in items]
     classes = data.categories.tolist()
-    right = {name: float(marginals @ np.diag(errors[k])) for k, name in enumerate(data.annotators)
-             if (data.annotator == k).any()}
-    return Result(run, class_marginals=marginals.tolist(), classes=classes,
-                  error_rates={name: errors[k] for k, name in enumerate(data.annotators) if name in right},
-                  posteriors=posteriors[items], labels=[classes[k] for k in posteriors[items].argmax(axis=1)],
-                  items=named, competence=right, log_likelihood=likelihood, n=len(data.code), reason=None)
+    right = {
+        name: float(marginals @ np.diag(errors[k]))
+        for k, name in enumerate(data.annotators)
+        if (data.annotator == k).any()
+    }
+    return Result(
+        run,
+        class_marginals=marginals.tolist(),
+        classes=classes,
+        error_rates={name: errors[k] for k, name in enumerate(data.annotators) if name in right},
+        posteriors=posteriors[items],
+        labels=[classes[k] for k in posteriors[items].argmax(axis=1)],
+        items=named,
+        competence=right,
+        log_likelihood=likelihood,
+        n=len(data.code),
+        reason=None,
+    )
 
 
 def _encoded(labels: Any, outer: str, value_domain: Sequence[Any] | None) -> Ratings:
@@ -130,7 +173,9 @@ def _encoded(labels: Any, outer: str, value_domain: Sequence[Any] | None) -> Rat
 
 
 def _holds_lists(labels: Any) -> bool:
-    cells = labels.to_numpy().ravel() if isinstance(labels, pd.DataFrame) else (c for row in labels for c in row)
+    cells = (
+        labels.to_numpy().ravel() if isinstance(labels, pd.DataFrame) else (c for row in labels for c in row)
+    )
     return any(isinstance(cell, (list, tuple)) for cell in cells)
 
 

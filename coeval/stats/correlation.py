@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .ratings import Codes, Numbers, parse_vector
-from .results import Estimate, Result
+from coeval.stats.ratings import Codes, Numbers, parse_vector
+from coeval.stats.results import Estimate, Result
 
 METHODS = ("pearson", "spearman", "kendall")
 SMALL = 64
@@ -30,7 +30,8 @@ def correlations(human: Any, model: Any, document: Any = None, system: Any = Non
         ``dataset`` (all items pooled), ``document`` (within each document, then the mean over documents) and
         ``system`` (over the systems' means), each with ``pearson``, ``spearman``, ``kendall`` (tau-b; also as
         ``kendall_tau_b``), ``n`` (items used), ``n_groups``, ``groups_used``, ``groups_skipped``. A document
-        in which either side never varies is skipped. Undefined values are nan with a ``reason``.
+        in which either side never varies is skipped. Dataset and system level carry ``p_value``. Undefined
+        values are nan with a ``reason``.
 
     Raises
     ------
@@ -46,14 +47,18 @@ def correlations(human: Any, model: Any, document: Any = None, system: Any = Non
     (0.871, 2, 'no systems are named')
     """
     x, y = parse_vector(human, "human"), parse_vector(model, "model")
-    groups = {"document": _group_codes(document, len(x), "document"), "system": _group_codes(system, len(x), "system")}
+    groups = {
+        "document": _group_codes(document, len(x), "document"),
+        "system": _group_codes(system, len(x), "system"),
+    }
     if len(y) != len(x):
         raise ValueError(f"human has {len(x)} scores and model {len(y)}; give one of each for every item.")
     both = ~(np.isnan(x) | np.isnan(y))
     return Result(
         dataset=_dataset_level(x[both], y[both]),
         document=_document_level(x, y, both, groups["document"]),
-        system=_system_level(x, y, both, groups["system"]))
+        system=_system_level(x, y, both, groups["system"]),
+    )
 
 
 def correlate(x: Numbers, y: Numbers, method: str) -> float:
@@ -70,9 +75,24 @@ def correlate(x: Numbers, y: Numbers, method: str) -> float:
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
+def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
+    """One correlation with scipy's two-sided p-value against none; both sides must vary."""
+    if len(x) < 3:
+        return Estimate(correlate(x, y, method), n=len(x), p_value=np.nan)
+    test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
+    found = test(x, y)
+    return Estimate(float(found.statistic), n=len(x), p_value=float(found.pvalue))
+
+
 def _level(values: dict[str, Estimate], n: int, groups: int, used: int) -> Result:
-    return Result(values, kendall_tau_b=values["kendall"], n=n, n_groups=groups, groups_used=used,
-                  groups_skipped=groups - used)
+    return Result(
+        values,
+        kendall_tau_b=values["kendall"],
+        n=n,
+        n_groups=groups,
+        groups_used=used,
+        groups_skipped=groups - used,
+    )
 
 
 def _undefined(reason: str, n: int = 0, groups: int = 0) -> Result:
@@ -85,7 +105,7 @@ def _dataset_level(x: Numbers, y: Numbers) -> Result:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         steady = "the people" if np.ptp(x) == 0 else "the model"
         return _undefined(f"{steady} gave every item the same score", len(x), 1)
-    return _level({method: Estimate(correlate(x, y, method), n=len(x)) for method in METHODS}, len(x), 1, 1)
+    return _level({method: _with_p(x, y, method) for method in METHODS}, len(x), 1, 1)
 
 
 def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Result:
@@ -96,10 +116,14 @@ def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> R
     within = {method: _within(x[kept], y[kept], codes[kept], method) for method in METHODS}
     used = ~np.isnan(within["pearson"])
     if not used.any():
-        return _undefined("in every document the people or the model gave one score only", int(kept.sum()), named)
+        return _undefined(
+            "in every document the people or the model gave one score only", int(kept.sum()), named
+        )
     size = int(np.bincount(np.unique(codes[kept], return_inverse=True)[1])[used].sum())
-    values = {method: Estimate(values[used].mean(), n=size, per_group=values[used])
-              for method, values in within.items()}
+    values = {
+        method: Estimate(values[used].mean(), n=size, per_group=values[used])
+        for method, values in within.items()
+    }
     return _level(values, size, named, int(used.sum()))
 
 
@@ -110,12 +134,15 @@ def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Res
     _, place = np.unique(codes[kept], return_inverse=True)
     sizes = np.bincount(place)
     if len(sizes) < 3:
-        return _undefined(f"{len(sizes)} systems are too few to correlate; at least 3 are needed",
-                          int(kept.sum()), len(sizes))
+        return _undefined(
+            f"{len(sizes)} systems are too few to correlate; at least 3 are needed",
+            int(kept.sum()),
+            len(sizes),
+        )
     means = [np.bincount(place, side[kept]) / sizes for side in (x, y)]
     if min(np.ptp(mean) for mean in means) < 1e-12:
         return _undefined("every system has the same mean", int(kept.sum()), len(sizes))
-    values = {method: Estimate(correlate(means[0], means[1], method), n=len(sizes)) for method in METHODS}
+    values = {method: _with_p(means[0], means[1], method) for method in METHODS}
     return _level(values, int(kept.sum()), len(sizes), len(sizes))
 
 
@@ -182,8 +209,11 @@ def table_correlations(tables: Numbers, values: Numbers) -> dict[str, Numbers]:
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     mid = [np.cumsum(side, axis=1) - side / 2 for side in (rows, columns)]
     steady = np.broadcast_to(values, rows.shape)
-    return {"pearson": _moments(tables, n, steady, steady), "spearman": _moments(tables, n, *mid),
-            "kendall": _tau_b(tables, n, rows, columns)}
+    return {
+        "pearson": _moments(tables, n, steady, steady),
+        "spearman": _moments(tables, n, *mid),
+        "kendall": _tau_b(tables, n, rows, columns),
+    }
 
 
 def _moments(tables: Numbers, n: Numbers, x: Numbers, y: Numbers) -> Numbers:

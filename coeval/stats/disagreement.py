@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from .ratings import Numbers
+from coeval.stats.ratings import Numbers
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -58,8 +58,9 @@ def alphas_of_coincidences(values: Numbers, ratings: Numbers, mismatches: Number
 
 def alphas_of_disagreement(observed: Numbers, expected: Numbers, ratings: Numbers) -> Numbers:
     """1 - (n - 1) observed / expected for each replicate; nan where nothing is expected."""
-    chance = np.divide(observed * (ratings.sum(axis=1) - 1), expected,
-                       out=np.full(len(expected), np.nan), where=expected > 0)
+    chance = np.divide(
+        observed * (ratings.sum(axis=1) - 1), expected, out=np.full(len(expected), np.nan), where=expected > 0
+    )
     return 1 - chance
 
 

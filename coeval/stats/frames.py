@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .ratings import Codes, Numbers, Ratings
+from coeval.stats.ratings import Codes, Numbers, Ratings
 
 LLM = "llm"
 """What the model is called where it stands beside people."""
@@ -19,8 +19,20 @@ RESEARCHER, CROWD = "researcher", "crowd"
 ASSISTED, BLIND, FIRST = "assisted", "blind", "first"
 
 INSTANCE_COLUMNS = ("instance", "document", "system")
-SCORE_COLUMNS = ("annotator", "group", "instance", "criterion", "arm", "score", "draft_score", "shown_score",
-                 "sown", "wall_seconds", "active_seconds", "submitted_at")
+SCORE_COLUMNS = (
+    "annotator",
+    "group",
+    "instance",
+    "criterion",
+    "arm",
+    "score",
+    "draft_score",
+    "shown_score",
+    "sown",
+    "wall_seconds",
+    "active_seconds",
+    "submitted_at",
+)
 ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
 DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread")
 
@@ -61,12 +73,18 @@ class StudyFrames:
     def __post_init__(self) -> None:
         if len(set(self.criteria)) < len(self.criteria):
             raise ValueError("A criterion is named twice; give each text once.")
-        needed = {"instances": INSTANCE_COLUMNS, "scores": SCORE_COLUMNS, "actions": ACTION_COLUMNS,
-                  "drafts": DRAFT_COLUMNS}
+        needed = {
+            "instances": INSTANCE_COLUMNS,
+            "scores": SCORE_COLUMNS,
+            "actions": ACTION_COLUMNS,
+            "drafts": DRAFT_COLUMNS,
+        }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]
             if missing:
-                raise ValueError(f"The {name} table lacks the column {missing[0]!r}; it needs: {', '.join(columns)}.")
+                raise ValueError(
+                    f"The {name} table lacks the column {missing[0]!r}; it needs: {', '.join(columns)}."
+                )
 
     @cached_property
     def scored(self) -> pd.DataFrame:
@@ -93,12 +111,18 @@ class StudyFrames:
         return pd.Index(self.instances["instance"].drop_duplicates()), pd.Index(list(self.criteria))
 
     def _unit_codes(self, frame: pd.DataFrame) -> Codes:
-        places = [index.get_indexer(pd.Index(frame[column]))
-                  for index, column in zip(self._places, ("instance", "criterion"), strict=True)]
-        for place, column, table in zip(places, ("instance", "criterion"), ("instances", "criteria"), strict=True):
+        places = [
+            index.get_indexer(pd.Index(frame[column]))
+            for index, column in zip(self._places, ("instance", "criterion"), strict=True)
+        ]
+        for place, column, table in zip(
+            places, ("instance", "criterion"), ("instances", "criteria"), strict=True
+        ):
             if (place < 0).any():
                 unknown = frame[column].iloc[int(np.flatnonzero(place < 0)[0])]
-                raise ValueError(f"The {column} {unknown!r} is scored but not among the {table}; add it there.")
+                raise ValueError(
+                    f"The {column} {unknown!r} is scored but not among the {table}; add it there."
+                )
         codes: Codes = places[0] * len(self.criteria) + places[1]
         return codes
 
@@ -124,7 +148,10 @@ class StudyFrames:
     @property
     def mixed_scales(self) -> bool:
         """Whether the criteria have different scales."""
-        return len({tuple(self.scales[criterion]) for criterion in self.criteria if criterion in self.scales}) > 1
+        return (
+            len({tuple(self.scales[criterion]) for criterion in self.criteria if criterion in self.scales})
+            > 1
+        )
 
     def points(self, criteria: Sequence[str] | None = None) -> list[float] | None:
         """Every whole point of the scale, if the criteria share one of at most 20 and all scores lie on it."""
@@ -157,5 +184,11 @@ class StudyFrames:
         if points is not None and np.isin(categories, points).all():
             codes = np.searchsorted(points, categories)[codes] if len(categories) else codes
             categories = np.asarray(points)
-        return Ratings(names, list(places), np.asarray(categories, dtype=float), np.asarray(annotator, np.int64),
-                       np.asarray(unit, np.int64), np.asarray(codes, np.int64))
+        return Ratings(
+            names,
+            list(places),
+            np.asarray(categories, dtype=float),
+            np.asarray(annotator, np.int64),
+            np.asarray(unit, np.int64),
+            np.asarray(codes, np.int64),
+        )

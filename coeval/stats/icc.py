@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, stats
 
-from .ratings import Ratings, RatingsLike, parse_ratings
-from .results import Estimate, Result
+from coeval.stats.ratings import Ratings, RatingsLike, parse_ratings
+from coeval.stats.results import Estimate, Result
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
@@ -78,8 +78,14 @@ def _all_forms(data: Ratings, confidence: float) -> dict[str, Estimate]:
     paired = data.per_unit > 1
     data = data.where(paired[data.unit])
     n, raters = int(paired.sum()), len(np.unique(data.annotator))
-    basics = {"n": n, "n_units": n, "n_annotators": raters, "complete": len(data.code) == n * raters,
-              "k": len(data.code) / n if n else np.nan, "confidence": confidence}
+    basics = {
+        "n": n,
+        "n_units": n,
+        "n_annotators": raters,
+        "complete": len(data.code) == n * raters,
+        "k": len(data.code) / n if n else np.nan,
+        "confidence": confidence,
+    }
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
     one_way, two_way = _one_way(data, n), _two_way(data, n, raters)
@@ -126,8 +132,18 @@ def _two_way(data: Ratings, n: int, raters: int) -> _Squares | str:
     ss_raters = float(right @ np.linalg.pinv(equations) @ right)
     error = max(0.0, float(y @ y) - ss_units - ss_raters) / df_error
     ss_units_adjusted = ss_units + ss_raters - float((rater_sums**2 / rater_sizes).sum())
-    return _Squares(ss_units_adjusted / (n - 1), error, ss_raters / (raters - 1), error, (size - raters) / (n - 1),
-                    (size - n) / (raters - 1), n - 1, df_error, raters - 1, df_error)
+    return _Squares(
+        ss_units_adjusted / (n - 1),
+        error,
+        ss_raters / (raters - 1),
+        error,
+        (size - raters) / (n - 1),
+        (size - n) / (raters - 1),
+        n - 1,
+        df_error,
+        raters - 1,
+        df_error,
+    )
 
 
 def _shared(data: Ratings, rater: np.ndarray, raters: int, per_unit: np.ndarray) -> np.ndarray:
@@ -138,8 +154,12 @@ def _shared(data: Ratings, rater: np.ndarray, raters: int, per_unit: np.ndarray)
 
 def _f_test(squares: _Squares) -> dict[str, float]:
     f = squares.between / squares.within if squares.within > 0 else np.inf
-    return {"f": f, "df1": squares.df_between, "df2": squares.df_within,
-            "p_value": float(stats.f.sf(f, squares.df_between, squares.df_within))}
+    return {
+        "f": f,
+        "df1": squares.df_between,
+        "df2": squares.df_within,
+        "p_value": float(stats.f.sf(f, squares.df_between, squares.df_within)),
+    }
 
 
 def _f_limits(squares: _Squares, confidence: float) -> tuple[float, float]:
@@ -176,8 +196,10 @@ def _absolute(s: _Squares, confidence: float) -> dict[str, Estimate]:
     mean = (s.between - s.error) / spread if spread > 0 else np.nan
     stepped = {"ci_low": _stepped_up(low, s.k), "ci_high": _stepped_up(high, s.k)}
     reason = None if spread > 0 else "the units' means do not vary"
-    return {"ICC(2,1)": Estimate(single, ci_low=low, ci_high=high, **test),
-            "ICC(2,k)": Estimate(mean, reason=reason, **stepped, **test)}
+    return {
+        "ICC(2,1)": Estimate(single, ci_low=low, ci_high=high, **test),
+        "ICC(2,k)": Estimate(mean, reason=reason, **stepped, **test),
+    }
 
 
 def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[float, float]:
@@ -190,8 +212,10 @@ def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[floa
     tail = (1 + confidence) / 2
     upper, lower = float(stats.f.ppf(tail, s.df_between, df)), float(stats.f.ppf(tail, df, s.df_between))
     rest = k * s.raters + (k * n - k - n) * s.error
-    return (n * (s.between - upper * s.error) / (upper * rest + n * s.between),
-            n * (lower * s.between - s.error) / (rest + n * lower * s.between))
+    return (
+        n * (s.between - upper * s.error) / (upper * rest + n * s.between),
+        n * (lower * s.between - s.error) / (rest + n * lower * s.between),
+    )
 
 
 def _stepped_up(value: float, k: float) -> float:

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .ratings import Codes, Numbers
+from coeval.stats.ratings import Codes, Numbers
 
 BCA = "bootstrap over units, bias-corrected and accelerated"
 PERCENTILE = "bootstrap over units, percentile"
 JACKKNIFE = "jackknife over units, t"
 
 
-def summarise(drawn: Numbers, value: float, n: float, confidence: float, acceleration: float = 0.0,
-              method: str = "bca") -> dict[str, Any]:
+def summarise(
+    drawn: Numbers, value: float, n: float, confidence: float, acceleration: float = 0.0, method: str = "bca"
+) -> dict[str, Any]:
     """The interval of ``value`` from its replicates, leaving out and counting the undefined ones.
 
     Parameters
@@ -30,8 +31,13 @@ def summarise(drawn: Numbers, value: float, n: float, confidence: float, acceler
     interval = {"bca": BCA, "percentile": PERCENTILE}.get(method)
     if interval is None:
         raise ValueError(f"There is no interval method {method!r}; choose bca or percentile.")
-    details = {"interval_kind": interval, "confidence": confidence, "replicates": len(drawn),
-               "replicates_left_out": len(drawn) - len(kept), "distribution": kept}
+    details = {
+        "interval_kind": interval,
+        "confidence": confidence,
+        "replicates": len(drawn),
+        "replicates_left_out": len(drawn) - len(kept),
+        "distribution": kept,
+    }
     if len(kept) < 2 or n < 2:
         return details | dict.fromkeys(("ci_low", "ci_high", "se"), np.nan)
     levels = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
@@ -61,20 +67,29 @@ def acceleration_of(without: Numbers, times: Codes) -> float:
     return float(times[usable] @ gap**3) / (6 * spread**1.5) if spread > 0 else 0.0
 
 
-def jackknife(value: float, without: Numbers, times: Codes, confidence: float,
-              ceiling: float = np.inf) -> dict[str, Any]:
+def jackknife(
+    value: float, without: Numbers, times: Codes, confidence: float, ceiling: float = np.inf
+) -> dict[str, Any]:
     """Tukey's interval from the values without one unit of each kind, t with n - 1 degrees of freedom."""
     usable = ~np.isnan(without)
     n = int(times[usable].sum())
-    details = {"interval_kind": JACKKNIFE, "confidence": confidence, "replicates": n,
-               "replicates_left_out": int(times.sum()) - n}
+    details = {
+        "interval_kind": JACKKNIFE,
+        "confidence": confidence,
+        "replicates": n,
+        "replicates_left_out": int(times.sum()) - n,
+    }
     if n < 2:
         return details | dict.fromkeys(("ci_low", "ci_high", "se", "bias"), np.nan)
     mean = times[usable] @ without[usable] / n
     se = float(np.sqrt((n - 1) / n * (times[usable] @ (without[usable] - mean) ** 2)))
     half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * se
-    return details | {"se": se, "ci_low": value - half, "ci_high": min(ceiling, value + half),
-                      "bias": float((n - 1) * (mean - value))}
+    return details | {
+        "se": se,
+        "ci_low": value - half,
+        "ci_high": min(ceiling, value + half),
+        "bias": float((n - 1) * (mean - value)),
+    }
 
 
 def two_sided(kept: Numbers) -> float:

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .correlation import correlate
-from .intervals import summarise, two_sided
-from .patterns import CELLS, draw_weights
-from .ratings import Codes, Numbers, parse_vector
-from .results import Estimate, Result
+from coeval.stats.correlation import correlate
+from coeval.stats.intervals import summarise, two_sided
+from coeval.stats.patterns import CELLS, draw_weights
+from coeval.stats.ratings import Codes, Numbers, parse_vector
+from coeval.stats.results import Estimate, Result
 
 EXACT = 14
 """Up to this many swaps every one of the 2^n assignments is tried."""
@@ -51,13 +51,27 @@ def williams_test(r12: float, r13: float, r23: float, n: int) -> Result:
             raise ValueError(f"{name} is {r}, but a correlation lies between -1 and 1.")
     reason = _williams_reason(r12, r13, r23, n)
     if reason:
-        return Result(t=Estimate.undefined(reason), df=n - 3, p_two_sided=np.nan, p_one_sided=np.nan, n=n,
-                      difference=r12 - r13, reason=reason)
+        return Result(
+            t=Estimate.undefined(reason),
+            df=n - 3,
+            p_two_sided=np.nan,
+            p_one_sided=np.nan,
+            n=n,
+            difference=r12 - r13,
+            reason=reason,
+        )
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     spread = 2 * max(k, 0.0) * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
     t = float((r12 - r13) * np.sqrt((n - 1) * (1 + r23) / spread))
-    return Result(t=Estimate(t, n=n), df=n - 3, p_two_sided=2 * float(stats.t.sf(abs(t), n - 3)),
-                  p_one_sided=float(stats.t.sf(t, n - 3)), n=n, difference=r12 - r13, reason=None)
+    return Result(
+        t=Estimate(t, n=n),
+        df=n - 3,
+        p_two_sided=2 * float(stats.t.sf(abs(t), n - 3)),
+        p_one_sided=float(stats.t.sf(t, n - 3)),
+        n=n,
+        difference=r12 - r13,
+        reason=None,
+    )
 
 
 def _williams_reason(r12: float, r13: float, r23: float, n: int) -> str | None:
@@ -70,8 +84,16 @@ def _williams_reason(r12: float, r13: float, r23: float, n: int) -> str | None:
     return None
 
 
-def permutation_test(human: Any, a: Any, b: Any, *, method: str = "pearson", groups: Any = None,
-                     replicates: int = 10_000, seed: int = 0) -> Result:
+def permutation_test(
+    human: Any,
+    a: Any,
+    b: Any,
+    *,
+    method: str = "pearson",
+    groups: Any = None,
+    replicates: int = 10_000,
+    seed: int = 0,
+) -> Result:
     """Whether judge ``a`` correlates with people more, or less, than judge ``b``, by swapping the two.
 
     Both judges are z-scored; under no difference they can be swapped on any item. Every assignment of swaps
@@ -102,25 +124,51 @@ def permutation_test(human: Any, a: Any, b: Any, *, method: str = "pearson", gro
     if np.isnan([r_a, r_b]).any():
         reason = "a judge or the people gave one score only, or fewer than two items have all three scores"
         nothing = Estimate.undefined(reason)
-        return Result(basics, difference=nothing, diff=nothing, p_value=np.nan, p=np.nan, n_swaps=0, exact=False,
-                      replicates=0, reason=reason)
-    place = np.arange(len(h)) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
+        return Result(
+            basics,
+            difference=nothing,
+            diff=nothing,
+            p_value=np.nan,
+            p=np.nan,
+            n_swaps=0,
+            exact=False,
+            replicates=0,
+            reason=reason,
+        )
+    place = (
+        np.arange(len(h)) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
+    )
     swaps = int(place.max()) + 1
     exact = swaps <= EXACT
     z = [(side - side.mean()) / side.std() for side in (x, y)]
     difference = r_a - r_b
-    drawn = np.concatenate([_swapped(h, z[0], z[1], place, signs, method)
-                            for signs in _sign_blocks(swaps, replicates, exact, seed)])
+    drawn = np.concatenate(
+        [
+            _swapped(h, z[0], z[1], place, signs, method)
+            for signs in _sign_blocks(swaps, replicates, exact, seed)
+        ]
+    )
     extreme = int((np.abs(drawn) >= abs(difference) - 1e-12).sum())
     p_value = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
-    return Result(basics, difference=Estimate(difference), diff=difference, p_value=p_value, p=p_value,
-                  n_swaps=swaps, exact=exact, replicates=len(drawn), reason=None)
+    return Result(
+        basics,
+        difference=Estimate(difference),
+        diff=difference,
+        p_value=p_value,
+        p=p_value,
+        n_swaps=swaps,
+        exact=exact,
+        replicates=len(drawn),
+        reason=None,
+    )
 
 
 def _complete(human: Any, a: Any, b: Any) -> tuple[Numbers, Numbers, Numbers, Any]:
     h, x, y = parse_vector(human, "human"), parse_vector(a, "a"), parse_vector(b, "b")
     if not len(h) == len(x) == len(y):
-        raise ValueError(f"human, a and b must score the same items, but have {len(h)}, {len(x)} and {len(y)}.")
+        raise ValueError(
+            f"human, a and b must score the same items, but have {len(h)}, {len(x)} and {len(y)}."
+        )
     kept = ~(np.isnan(h) | np.isnan(x) | np.isnan(y))
     return h[kept], x[kept], y[kept], kept
 
@@ -146,8 +194,12 @@ def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, m
     """
     middle, half = (x + y) / 2, (x - y) / 2
     if method != "pearson":
-        return np.array([correlate(h, middle + s * half, method) - correlate(h, middle - s * half, method)
-                         for s in (row[place] for row in signs)])
+        return np.array(
+            [
+                correlate(h, middle + s * half, method) - correlate(h, middle - s * half, method)
+                for s in (row[place] for row in signs)
+            ]
+        )
     h = h - h.mean()
     n, fixed = len(h), (middle**2 + half**2).sum()
     by_swap = [np.bincount(place, part, signs.shape[1]) for part in (h * half, half, middle * half)]
@@ -156,13 +208,25 @@ def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, m
     for side in (1, -1):
         spread = fixed + side * 2 * cross - (middle.sum() + side * shift) ** 2 / n
         top = h @ middle + side * pull
-        found.append(np.divide(top, np.sqrt((h @ h) * np.maximum(spread, 0)), out=np.zeros(len(signs)),
-                               where=spread > 1e-12))
+        found.append(
+            np.divide(
+                top, np.sqrt((h @ h) * np.maximum(spread, 0)), out=np.zeros(len(signs)), where=spread > 1e-12
+            )
+        )
     return found[0] - found[1]
 
 
-def bootstrap_test(human: Any, a: Any, b: Any, *, method: str = "pearson", groups: Any = None,
-                   replicates: int = 1000, confidence: float = 0.95, seed: int = 0) -> Estimate:
+def bootstrap_test(
+    human: Any,
+    a: Any,
+    b: Any,
+    *,
+    method: str = "pearson",
+    groups: Any = None,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
     """The difference of two judges' correlations with people, with an interval from drawing the items anew.
 
     Parameters
@@ -183,15 +247,18 @@ def bootstrap_test(human: Any, a: Any, b: Any, *, method: str = "pearson", group
     details = {"r_a": r_a, "r_b": r_b, "n": len(h), "method": method}
     if np.isnan([r_a, r_b]).any():
         return Estimate.undefined("a judge or the people gave one score only", **details)
-    place = np.arange(len(h)) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
+    place = (
+        np.arange(len(h)) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
+    )
     draw = _pearson_differences if method == "pearson" else _rank_differences
     drawn = draw(h, x, y, place, method, replicates, np.random.default_rng(seed))
     spread = summarise(drawn, r_a - r_b, int(place.max()) + 1, confidence)
     return Estimate(r_a - r_b, **details, p_value=two_sided(spread.pop("distribution")), **spread)
 
 
-def _pearson_differences(h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int,
-                         rng: np.random.Generator) -> Numbers:
+def _pearson_differences(
+    h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
+) -> Numbers:
     """All replicates from weighted sums of products: one matrix product a block."""
     h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
     parts = np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y
@@ -200,13 +267,16 @@ def _pearson_differences(h: Numbers, x: Numbers, y: Numbers, place: Codes, metho
     blocks = [weights @ sums for weights in draw_weights(times, replicates, rng)]
     n, sh, sx, sy, hh, xx, yy, hx, hy = np.concatenate(blocks).T
     spread = [square - side**2 / n for square, side in ((hh, sh), (xx, sx), (yy, sy))]
-    r_a, r_b = ((product - sh * side / n) / np.sqrt(np.where(spread[0] * own > 1e-9, spread[0] * own, np.nan))
-                for product, side, own in ((hx, sx, spread[1]), (hy, sy, spread[2])))
+    r_a, r_b = (
+        (product - sh * side / n) / np.sqrt(np.where(spread[0] * own > 1e-9, spread[0] * own, np.nan))
+        for product, side, own in ((hx, sx, spread[1]), (hy, sy, spread[2]))
+    )
     return np.asarray(r_a - r_b)
 
 
-def _rank_differences(h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int,
-                      rng: np.random.Generator) -> Numbers:
+def _rank_differences(
+    h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
+) -> Numbers:
     """Ranks change with every replicate, so the items are drawn and ranked anew each time."""
     times = np.ones(int(place.max()) + 1, dtype=np.int64)
     drawn = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames
+from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames
 
 Document = Mapping[str, Any]
 UNDEFINED = "undefined"
@@ -16,8 +16,16 @@ def methods_paragraph(study: StudyFrames, report: Document) -> str:
 
     Sentences on what the study does not have (timing, a blind arm, a second judge) are left out.
     """
-    sentences = (_people(study, report), _arms(study), _agreement(report), _actions(report), _time(report),
-                 _alignment(report), _assistance(report), _left_out(study))
+    sentences = (
+        _people(study, report),
+        _arms(study),
+        _agreement(report),
+        _actions(report),
+        _time(report),
+        _alignment(report),
+        _assistance(report),
+        _left_out(study),
+    )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -28,11 +36,13 @@ def _people(study: StudyFrames, report: Document) -> str:
     scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
     scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"
     counts = report["agreement"]
-    return (f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
-            f"{_count(study.scored['instance'].nunique(), 'instance')} by "
-            f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
-            f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
-            f"by two or more.")
+    return (
+        f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
+        f"{_count(study.scored['instance'].nunique(), 'instance')} by "
+        f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
+        f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
+        f"by two or more."
+    )
 
 
 def _arms(study: StudyFrames) -> str:
@@ -40,34 +50,55 @@ def _arms(study: StudyFrames) -> str:
     if len(arms) == 1 and arms.index[0] in (ASSISTED, BLIND):
         how = "with the model's draft" if arms.index[0] == ASSISTED else "without a draft"
         return f"All scores were given {how} in view."
-    words = {ASSISTED: "with the draft in view", BLIND: "without it (blind arm)", FIRST: "before and after seeing it"}
-    parts = [f"{arms[arm]:,} ({arms[arm] / len(study.scored):.0%}) {how}" for arm, how in words.items() if arm in arms]
+    words = {
+        ASSISTED: "with the draft in view",
+        BLIND: "without it (blind arm)",
+        FIRST: "before and after seeing it",
+    }
+    parts = [
+        f"{arms[arm]:,} ({arms[arm] / len(study.scored):.0%}) {how}"
+        for arm, how in words.items()
+        if arm in arms
+    ]
     return f"Of the scores, {', '.join(parts)}." if parts else ""
 
 
 def _agreement(report: Document) -> str:
     agreement = report["agreement"]
     alphas, ordinal = agreement["humans"], agreement["intervals"]["humans"]["ordinal"]
-    found = (f"Agreement is Krippendorff's alpha: ordinal {_number(alphas['ordinal'])}{_interval(ordinal)}, "
-             f"nominal {_number(alphas['nominal'])}, interval {_number(alphas['interval'])}; Gwet's AC2 (quadratic) "
-             f"{_number(agreement['ac2']['value'])}, percent agreement {_number(agreement['percent']['value'])}.")
+    found = (
+        f"Agreement is Krippendorff's alpha: ordinal {_number(alphas['ordinal'])}{_interval(ordinal)}, "
+        f"nominal {_number(alphas['nominal'])}, interval {_number(alphas['interval'])}; Gwet's AC2 (quadratic) "
+        f"{_number(agreement['ac2']['value'])}, percent agreement {_number(agreement['percent']['value'])}."
+    )
     if alphas["ordinal"] is None:
         return found
-    return (f"{found} Intervals are 95%, from {report['replicates']:,} bootstrap replicates over units "
-            f"(bias-corrected and accelerated, seed {report['seed']}, {ordinal['replicates_left_out']} undefined "
-            f"replicates left out); they generalise over units, not over annotators.")
+    return (
+        f"{found} Intervals are 95%, from {report['replicates']:,} bootstrap replicates over units "
+        f"(bias-corrected and accelerated, seed {report['seed']}, {ordinal['replicates_left_out']} undefined "
+        f"replicates left out); they generalise over units, not over annotators."
+    )
 
 
 def _actions(report: Document) -> str:
     overall, change = report["actions"]["overall"], report["score_change"]
     if not overall["n"]:
         return ""
-    rates = ", ".join(f"{overall[action]:.1%} {past}" for action, past in
-                      (("approve", "approved"), ("revise", "revised"), ("delete", "deleted"), ("add", "added")))
+    rates = ", ".join(
+        f"{overall[action]:.1%} {past}"
+        for action, past in (
+            ("approve", "approved"),
+            ("revise", "revised"),
+            ("delete", "deleted"),
+            ("add", "added"),
+        )
+    )
     sentence = f"Of {overall['n']:,} lines, {rates}."
     if change["n"]:
-        sentence += (f" Of {change['n']:,} drafted scores, {change['unchanged'] / change['n']:.1%} were kept, "
-                     f"{change['raised'] / change['n']:.1%} raised and {change['lowered'] / change['n']:.1%} lowered.")
+        sentence += (
+            f" Of {change['n']:,} drafted scores, {change['unchanged'] / change['n']:.1%} were kept, "
+            f"{change['raised'] / change['n']:.1%} raised and {change['lowered'] / change['n']:.1%} lowered."
+        )
     return sentence
 
 
@@ -75,9 +106,11 @@ def _time(report: Document) -> str:
     time = report["time"]
     if not time["n_timed"]:
         return ""
-    return (f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
-            f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
-            f"{_count(time['n_timed'], 'timed submission')}).")
+    return (
+        f"A criterion took {time['median_seconds']:.0f} s in the median (mean {time['mean_seconds']:.0f} s, "
+        f"{_number(time['mean_seconds_idle_cut'], 0)} s without spans over {time['idle_cut_seconds']:g} s; "
+        f"{_count(time['n_timed'], 'timed submission')})."
+    )
 
 
 def _alignment(report: Document) -> str:
@@ -86,13 +119,17 @@ def _alignment(report: Document) -> str:
     for run in alignment["runs"]:
         level = {name: run["correlations"][name]["kendall"] for name in ("dataset", "document", "system")}
         taus = ", ".join(f"{_number(value)} at {name} level" for name, value in level.items())
-        sentence = (f"The judge {run['label']} and the people's mean {alignment['labels']} scores correlate "
-                    f"(tau-b) {taus}")
+        sentence = (
+            f"The judge {run['label']} and the people's mean {alignment['labels']} scores correlate "
+            f"(tau-b) {taus}"
+        )
         test = run["alt_test"]
         if test["winning_rate"] is not None:
-            sentence += (f"; in the alternative annotator test (RMSE, epsilon {test['epsilon']:g}, "
-                         f"Benjamini-Yekutieli) its winning rate is {_number(test['winning_rate'])} and its advantage "
-                         f"probability {_number(test['advantage_probability'])}")
+            sentence += (
+                f"; in the alternative annotator test (RMSE, epsilon {test['epsilon']:g}, "
+                f"Benjamini-Yekutieli) its winning rate is {_number(test['winning_rate'])} and its advantage "
+                f"probability {_number(test['advantage_probability'])}"
+            )
         sentences.append(sentence + ".")
     if sentences and alignment["leaned"]:
         sentences.append("These scores were given with a draft in view, which raises agreement with it.")
@@ -103,11 +140,15 @@ def _assistance(report: Document) -> str:
     found = report["assistance"]
     parts = []
     if found["adoption"]["value"] is not None:
-        parts.append(f"Scores equalled the draft's more often with it in view than without by "
-                     f"{_number(found['adoption']['value'])}{_interval(found['adoption'])}.")
+        parts.append(
+            f"Scores equalled the draft's more often with it in view than without by "
+            f"{_number(found['adoption']['value'])}{_interval(found['adoption'])}."
+        )
     if found["pull"]["value"] is not None:
-        parts.append(f"People moved {found['pull']['value']:.0%}{_interval(found['pull'])} of the way to a shifted "
-                     f"score that was shown.")
+        parts.append(
+            f"People moved {found['pull']['value']:.0%}{_interval(found['pull'])} of the way to a shifted "
+            f"score that was shown."
+        )
     return " ".join(parts)
 
 

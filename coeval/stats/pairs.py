@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, stats
 
-from .cohen import kappas_of_tables
-from .disagreement import Level, alphas_of_coincidences
-from .ratings import Codes, Numbers, Ratings
-from .weights import agreement_weights
+from coeval.stats.cohen import kappas_of_tables
+from coeval.stats.disagreement import Level, alphas_of_coincidences
+from coeval.stats.ratings import Codes, Numbers, Ratings
+from coeval.stats.weights import agreement_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,16 @@ class PairTables:
         q, (i, j) = len(self.values), np.triu_indices(len(self.values), 1)
         rows, columns = np.indices((q, q)).reshape(2, -1)
         lost = np.eye(q)[rows] + np.eye(q)[columns]
-        broken = 2.0 * (((rows[:, None] == i) & (columns[:, None] == j))
-                        | ((rows[:, None] == j) & (columns[:, None] == i)))
-        without = alphas_of_coincidences(self.values, (ratings[:, None] - lost).reshape(-1, q),
-                                         (mismatches[:, None] - broken).reshape(-1, len(i)), level)
+        broken = 2.0 * (
+            ((rows[:, None] == i) & (columns[:, None] == j))
+            | ((rows[:, None] == j) & (columns[:, None] == i))
+        )
+        without = alphas_of_coincidences(
+            self.values,
+            (ratings[:, None] - lost).reshape(-1, q),
+            (mismatches[:, None] - broken).reshape(-1, len(i)),
+            level,
+        )
         times = self.tables.reshape(len(self.tables), -1)
         return _jackknifed(self.alphas(level), without.reshape(times.shape), times, confidence)
 
@@ -60,7 +66,9 @@ class PairTables:
         return both.sum(axis=2), 2 * both[:, i, j]
 
 
-def _jackknifed(values: Numbers, without: Numbers, times: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
+def _jackknifed(
+    values: Numbers, without: Numbers, times: Numbers, confidence: float
+) -> tuple[Numbers, Numbers]:
     """``intervals.jackknife`` of many values at once."""
     usable = (times > 0) & ~np.isnan(without)
     times, without = np.where(usable, times, 0), np.where(usable, without, 0)
@@ -82,5 +90,5 @@ def pair_tables(data: Ratings) -> Iterator[PairTables]:
     shape = (data.n_annotators * width, data.n_units)
     hot = sparse.csr_matrix((np.ones(len(rows)), (rows, data.unit)), shape=shape)
     for a in range(data.n_annotators - 1):
-        block = (hot[a * width:(a + 1) * width] @ hot[(a + 1) * width:].T).toarray()
+        block = (hot[a * width : (a + 1) * width] @ hot[(a + 1) * width :].T).toarray()
         yield PairTables(a, block.reshape(width, -1, width).transpose(1, 0, 2), data.numbers)

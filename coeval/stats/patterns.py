@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .disagreement import (
+from coeval.stats.disagreement import (
     Level,
     alphas_of_coincidences,
     alphas_of_disagreement,
@@ -24,7 +24,7 @@ from .disagreement import (
     expected_disagreement,
     mid_ranks,
 )
-from .ratings import Codes, Numbers, Ratings
+from coeval.stats.ratings import Codes, Numbers, Ratings
 
 CELLS = 2_000_000
 """How many numbers one block of replicates may hold; bounds the memory, not the result."""
@@ -166,8 +166,10 @@ def sample_both(a: Ratings, b: Ratings) -> tuple[Units, Units]:
         return RatedUnits(keep_units(a, kept), ones), RatedUnits(keep_units(b, kept), ones)
     rows, times = distinct_rows(np.hstack([a.counts[kept], b.counts[kept]]))
     split = len(a.categories)
-    return (CountPatterns(rows[:, :split].astype(float), times, a.numbers),
-            CountPatterns(rows[:, split:].astype(float), times, b.numbers))
+    return (
+        CountPatterns(rows[:, :split].astype(float), times, a.numbers),
+        CountPatterns(rows[:, split:].astype(float), times, b.numbers),
+    )
 
 
 def keep_units(ratings: Ratings, kept: npt.NDArray[np.bool_]) -> Ratings:
@@ -175,8 +177,14 @@ def keep_units(ratings: Ratings, kept: npt.NDArray[np.bool_]) -> Ratings:
     position = np.cumsum(kept) - 1
     rated = kept[ratings.unit]
     units = [unit for unit, keep in zip(ratings.units, kept, strict=True) if keep]
-    return Ratings(ratings.annotators, units, ratings.categories, ratings.annotator[rated],
-                   position[ratings.unit[rated]], ratings.code[rated])
+    return Ratings(
+        ratings.annotators,
+        units,
+        ratings.categories,
+        ratings.annotator[rated],
+        position[ratings.unit[rated]],
+        ratings.code[rated],
+    )
 
 
 def distinct_rows(table: Codes) -> tuple[Codes, Codes]:
@@ -196,7 +204,9 @@ def _packed(table: Codes) -> npt.NDArray[Any]:
     return narrow.view(np.dtype((np.void, narrow.itemsize * narrow.shape[1]))).reshape(-1)
 
 
-def draw_weights(times: Codes, replicates: int, rng: np.random.Generator, width: int = 1) -> Iterator[Numbers]:
+def draw_weights(
+    times: Codes, replicates: int, rng: np.random.Generator, width: int = 1
+) -> Iterator[Numbers]:
     """Bootstrap weights, replicates x kinds of unit, in blocks that fit in memory.
 
     Each row says how often each kind was drawn when as many units as there are were drawn with replacement.

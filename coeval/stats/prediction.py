@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .ratings import Numbers, parse_vector
-from .results import Estimate
+from coeval.stats.ratings import Numbers, parse_vector
+from coeval.stats.results import Estimate
 
 
-def ppi_mean(y: Any, yhat: Any, yhat_unlabeled: Any, lam: float | None = None, alpha: float = 0.05) -> Estimate:
+def ppi_mean(
+    y: Any, yhat: Any, yhat_unlabeled: Any, lam: float | None = None, alpha: float = 0.05
+) -> Estimate:
     """The people's mean, corrected from the model's labels where nobody labelled.
 
     theta = lam mean(f_unlabelled) + mean(y - lam f), with the model's weight lam in [0, 1]; 0 is the people's
@@ -38,23 +40,42 @@ def ppi_mean(y: Any, yhat: Any, yhat_unlabeled: Any, lam: float | None = None, a
     >>> round(mean, 4), round(mean.lam, 4)
     (3.3666, 0.8006)
     """
-    labels, predictions, rest = (parse_vector(side, name) for side, name in
-                                 ((y, "y"), (yhat, "yhat"), (yhat_unlabeled, "yhat_unlabeled")))
+    labels, predictions, rest = (
+        parse_vector(side, name)
+        for side, name in ((y, "y"), (yhat, "yhat"), (yhat_unlabeled, "yhat_unlabeled"))
+    )
     if len(labels) != len(predictions):
         raise ValueError(f"y has {len(labels)} scores and yhat {len(predictions)}; give both for every item.")
     both, known = ~(np.isnan(labels) | np.isnan(predictions)), ~np.isnan(rest)
     labels, predictions, rest = labels[both], predictions[both], rest[known]
-    counts = {"n": len(labels), "n_unlabeled": len(rest), "n_left_out": int((~both).sum() + (~known).sum()),
-              "confidence": 1 - alpha, "interval_kind": "prediction-powered, normal"}
+    counts = {
+        "n": len(labels),
+        "n_unlabeled": len(rest),
+        "n_left_out": int((~both).sum() + (~known).sum()),
+        "confidence": 1 - alpha,
+        "interval_kind": "prediction-powered, normal",
+    }
     if not len(labels) or not len(rest):
-        missing = "item that both people and model scored" if not len(labels) else "item that only the model scored"
+        missing = (
+            "item that both people and model scored" if not len(labels) else "item that only the model scored"
+        )
         return Estimate.undefined(f"there is no {missing}", **counts)
     weight = _tuned(labels, predictions, rest) if lam is None else float(lam)
     theta = float(weight * rest.mean() + (labels - weight * predictions).mean())
-    se = float(np.sqrt(weight**2 * rest.var() / len(rest) + (labels - weight * predictions).var() / len(labels)))
+    se = float(
+        np.sqrt(weight**2 * rest.var() / len(rest) + (labels - weight * predictions).var() / len(labels))
+    )
     half = float(stats.norm.ppf(1 - alpha / 2)) * se
-    return Estimate(theta, ci_low=theta - half, ci_high=theta + half, se=se, lam=weight, **counts,
-                    classical=labels.mean(), classical_se=float(np.sqrt(labels.var() / len(labels))))
+    return Estimate(
+        theta,
+        ci_low=theta - half,
+        ci_high=theta + half,
+        se=se,
+        lam=weight,
+        **counts,
+        classical=labels.mean(),
+        classical_se=float(np.sqrt(labels.var() / len(labels))),
+    )
 
 
 def _tuned(labels: Numbers, predictions: Numbers, rest: Numbers) -> float:

@@ -64,8 +64,14 @@ class Ratings:
 
     def where(self, keep: npt.NDArray[np.bool_]) -> Ratings:
         """Only the ratings marked in ``keep``; annotators, units and categories stay as they are."""
-        return Ratings(self.annotators, self.units, self.categories,
-                       self.annotator[keep], self.unit[keep], self.code[keep])
+        return Ratings(
+            self.annotators,
+            self.units,
+            self.categories,
+            self.annotator[keep],
+            self.unit[keep],
+            self.code[keep],
+        )
 
     def without(self, annotator: int) -> Ratings:
         """The ratings of everybody but the annotator at this position."""
@@ -106,12 +112,19 @@ def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = Non
     cells = _as_cells(frame)
     present = ~pd.isna(cells)
     rows, columns = np.nonzero(present)
-    return encode_ratings(rows, columns, cells[rows, columns], tuple(frame.index), list(frame.columns), value_domain)
+    return encode_ratings(
+        rows, columns, cells[rows, columns], tuple(frame.index), list(frame.columns), value_domain
+    )
 
 
-def encode_ratings(annotator: npt.ArrayLike, unit: npt.ArrayLike, values: npt.NDArray[Any],
-                   annotators: tuple[Hashable, ...], units: Sequence[Hashable],
-                   value_domain: Sequence[Any] | None = None) -> Ratings:
+def encode_ratings(
+    annotator: npt.ArrayLike,
+    unit: npt.ArrayLike,
+    values: npt.NDArray[Any],
+    annotators: tuple[Hashable, ...],
+    units: Sequence[Hashable],
+    value_domain: Sequence[Any] | None = None,
+) -> Ratings:
     """Ratings in long form, coded: ``values[k]`` was given by ``annotator[k]`` to ``unit[k]``, none missing."""
     values = _as_categories(values)
     if value_domain is None:
@@ -122,8 +135,14 @@ def encode_ratings(annotator: npt.ArrayLike, unit: npt.ArrayLike, values: npt.ND
             raise ValueError(f"value_domain repeats a category: {list(value_domain)!r}; name each once.")
         code = pd.Index(categories).get_indexer(pd.Index(values))
         _check_domain(values, code, value_domain)
-    return Ratings(annotators, units, np.asarray(categories), np.asarray(annotator, dtype=np.int64),
-                   np.asarray(unit, dtype=np.int64), np.asarray(code, dtype=np.int64))
+    return Ratings(
+        annotators,
+        units,
+        np.asarray(categories),
+        np.asarray(annotator, dtype=np.int64),
+        np.asarray(unit, dtype=np.int64),
+        np.asarray(code, dtype=np.int64),
+    )
 
 
 def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Ratings:
@@ -134,7 +153,9 @@ def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Rat
         return parse_ratings(pd.DataFrame({"a": a, "b": b}).T, value_domain)
     a, b = _as_vector(a), _as_vector(b)
     if len(a) != len(b):
-        raise ValueError(f"The two raters must rate the same units, but there are {len(a)} and {len(b)} labels.")
+        raise ValueError(
+            f"The two raters must rate the same units, but there are {len(a)} and {len(b)} labels."
+        )
     return parse_ratings(pd.DataFrame([a, b], index=["a", "b"], dtype=object), value_domain)
 
 
@@ -166,7 +187,9 @@ def _as_frame(ratings: RatingsLike) -> pd.DataFrame:
     if flat:
         raise ValueError("Ratings must be a table, annotators x units: give one row for each annotator.")
     if not isinstance(rows, np.ndarray) and len({len(row) for row in rows}) > 1:
-        raise ValueError(f"Every annotator needs one cell a unit, but the rows have {[len(r) for r in rows]} cells.")
+        raise ValueError(
+            f"Every annotator needs one cell a unit, but the rows have {[len(r) for r in rows]} cells."
+        )
     return pd.DataFrame(rows)
 
 
@@ -195,8 +218,10 @@ def _as_categories(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _check_domain(values: npt.NDArray[Any], code: npt.NDArray[Any], domain: Sequence[Any]) -> None:
     outside = values[code < 0]
     if len(outside):
-        raise ValueError(f"The rating {outside[0]!r} is not in the domain {list(domain)!r}; "
-                         f"correct the rating or widen value_domain.")
+        raise ValueError(
+            f"The rating {outside[0]!r} is not in the domain {list(domain)!r}; "
+            f"correct the rating or widen value_domain."
+        )
 
 
 def is_missing(value: Any) -> bool:

@@ -8,12 +8,24 @@ from typing import Any
 
 import pandas as pd
 
-from .tables import Table
+from coeval.stats.tables import Table
 
 MISSING = "–"
-LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-         "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-         ">": r"\textgreater{}", MISSING: "--"}
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    MISSING: "--",
+}
 
 
 def tables_markdown(tables: Sequence[Table]) -> str:
@@ -34,10 +46,13 @@ def tables_markdown(tables: Sequence[Table]) -> str:
 
 def _markdown(table: Table) -> str:
     head = "| " + " | ".join(_escape_markdown(_heading(column)) for column in table.frame.columns) + " |"
-    rule = "|" + "|".join("---:" if _is_number(table.frame[column]) else ":---" for column in table.frame) + "|"
+    rule = (
+        "|" + "|".join("---:" if _is_number(table.frame[column]) else ":---" for column in table.frame) + "|"
+    )
     rows = ["| " + " | ".join(_escape_markdown(value) for value in row) + " |" for row in _rows(table)]
-    return "\n".join([f"**{_escape_markdown(table.title)}**", "", head, rule, *rows, "",
-                      _escape_markdown(table.note), ""])
+    return "\n".join(
+        [f"**{_escape_markdown(table.title)}**", "", head, rule, *rows, "", _escape_markdown(table.note), ""]
+    )
 
 
 def tables_latex(tables: Sequence[Table]) -> str:
@@ -65,10 +80,23 @@ def _latex(table: Table) -> str:
     shape = "".join("r" if _is_number(table.frame[column]) else "l" for column in table.frame)
     rows = [" & ".join(_escape_latex(value) for value in row) + r" \\" for row in _rows(table)]
     head = " & ".join(_escape_latex(_heading(column)) for column in table.frame.columns) + r" \\"
-    return "\n".join([
-        r"\begin{table}", r"\centering", rf"\caption{{{_escape_latex(table.title)}. {_escape_latex(table.note)}}}",
-        rf"\label{{tab:{_label(table.name)}}}", rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule", *rows,
-        r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escape_latex(table.title)}. {_escape_latex(table.note)}}}",
+            rf"\label{{tab:{_label(table.name)}}}",
+            rf"\begin{{tabular}}{{{shape}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
 
 
 def column_cells(column: pd.Series[Any]) -> list[str]:
@@ -79,8 +107,14 @@ def column_cells(column: pd.Series[Any]) -> list[str]:
     """
     numbers = [value for value in column if isinstance(value, float) and not pd.isna(value)]
     places = 0 if numbers and all(value.is_integer() and abs(value) > 1 for value in numbers) else 3
-    return [MISSING if value is None or pd.isna(value) else
-            f"{value:.{places}f}" if isinstance(value, float) else str(value) for value in column]
+    return [
+        MISSING
+        if value is None or pd.isna(value)
+        else f"{value:.{places}f}"
+        if isinstance(value, float)
+        else str(value)
+        for value in column
+    ]
 
 
 def _rows(table: Table) -> list[tuple[str, ...]]:

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from .frames import StudyFrames
-from .report_agreement import agreement_section
-from .report_alignment import alignment_section
-from .report_work import (
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report_agreement import agreement_section
+from coeval.stats.report_alignment import alignment_section
+from coeval.stats.report_work import (
     actions_section,
     assistance_section,
     behaviour_section,
@@ -17,7 +17,7 @@ from .report_work import (
     systems_section,
     time_section,
 )
-from .results import plain, reasons
+from coeval.stats.results import plain, reasons
 
 FEW = 3
 """Undefined values with the same reason are named one by one up to this many; beyond, they are counted."""
@@ -41,9 +41,15 @@ def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -
         "behaviour": behaviour_section(study),
     }
     notes = [*study_notes(study), *section_notes(sections)]
-    head = {"task": study.task, "annotators": len(study.annotators), "annotator_names": list(study.annotators),
-            "units": int(study.scored["unit"].nunique()), "criteria": list(study.criteria),
-            "replicates": replicates, "seed": seed}
+    head = {
+        "task": study.task,
+        "annotators": len(study.annotators),
+        "annotator_names": list(study.annotators),
+        "units": int(study.scored["unit"].nunique()),
+        "criteria": list(study.criteria),
+        "replicates": replicates,
+        "seed": seed,
+    }
     document: dict[str, Any] = plain({**head, **sections, "notes": notes})
     return document
 
@@ -66,9 +72,11 @@ def section_notes(sections: dict[str, Any]) -> list[str]:
 
 def study_notes(study: StudyFrames) -> Iterator[str]:
     """What was left out of the whole report, and how to read it."""
-    yield ("A unit is an instance by a criterion. Intervals come from drawing units anew: they speak of other units "
-           "judged by these annotators, not of other annotators. ci_low and ci_high of a criterion are of ordinal "
-           "alpha.")
+    yield (
+        "A unit is an instance by a criterion. Intervals come from drawing units anew: they speak of other units "
+        "judged by these annotators, not of other annotators. ci_low and ci_high of a criterion are of ordinal "
+        "alpha."
+    )
     missing = len(study.scores) - len(study.scored)
     if missing:
         yield f"{missing} submissions without a score are left out of every figure but actions and time."
@@ -76,8 +84,10 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
     if unscored:
         yield f"{unscored} of {len(study.drafts)} drafts have no score and are left out of every figure of the model."
     if study.mixed_scales:
-        yield ("The criteria have different scales; agreement over all criteria pools their scores as they are. Read "
-               "it by criterion.")
+        yield (
+            "The criteria have different scales; agreement over all criteria pools their scores as they are. Read "
+            "it by criterion."
+        )
     runs = study.model_scores["run"].nunique()
     if runs and study.shown_scores.empty:
         yield f"None of the {runs} runs is the shown one, so nothing here is called llm; alignment compares all runs."
@@ -86,5 +96,7 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
         yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of time."
     sown = int(study.scores["sown"].astype(bool).sum())
     if sown:
-        yield (f"{sown} submissions were shown a wrong score on purpose; they count for agreement and catch rates, "
-               "not for score changes, behaviours, adoption and distance.")
+        yield (
+            f"{sown} submissions were shown a wrong score on purpose; they count for agreement and catch rates, "
+            "not for score changes, behaviours, adoption and distance."
+        )

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .alpha import counted, plain_alpha
-from .chance import fleiss_kappa, gwet_ac, percent_agreement
-from .disagreement import Level
-from .frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames
-from .icc import icc
-from .intervals import JACKKNIFE
-from .pairs import pair_tables
-from .patterns import MANY, sample_units
-from .ratings import Ratings
-from .resampling import bootstrap_levels, leave_one_out
-from .results import Estimate, Result
+from coeval.stats.alpha import counted, plain_alpha
+from coeval.stats.chance import fleiss_kappa, gwet_ac, percent_agreement
+from coeval.stats.disagreement import Level
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames
+from coeval.stats.icc import icc
+from coeval.stats.intervals import JACKKNIFE
+from coeval.stats.pairs import pair_tables
+from coeval.stats.patterns import MANY, sample_units
+from coeval.stats.ratings import Ratings
+from coeval.stats.resampling import bootstrap_levels, leave_one_out
+from coeval.stats.results import Estimate, Result
 
 SHOWN: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 MANY_PAIRS = 2000
@@ -41,15 +41,22 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     alone = bootstrap_levels(people, SHOWN, replicates, seed=seed)
     joined = bootstrap_levels(everyone, SHOWN, _affordable(everyone, replicates), seed=seed)
     return Result(
-        humans=Result(**alone), humans_and_llm=Result(**joined),
+        humans=Result(**alone),
+        humans_and_llm=Result(**joined),
         intervals=Result(humans=_intervals(alone), humans_and_llm=_intervals(joined)),
         p_below_667=alone["ordinal"].details.get("p_below_667", np.nan),
-        **_counts(people), **other_coefficients(people),
-        icc=_icc(people), pairwise=list(_pairwise(people, everyone)),
+        **_counts(people),
+        **other_coefficients(people),
+        icc=_icc(people),
+        pairwise=list(_pairwise(people, everyone)),
         per_criterion=_per_criterion(study, replicates, seed),
         by_system=_parts(study, "system", replicates, seed),
-        by_group=_parts(study, "group", replicates, seed), by_arm=_parts(study, "arm", replicates, seed),
-        leave_one_out=[_left_out(row) for row in leave_one_out(people, "ordinal", replicates=replicates, seed=seed)])
+        by_group=_parts(study, "group", replicates, seed),
+        by_arm=_parts(study, "arm", replicates, seed),
+        leave_one_out=[
+            _left_out(row) for row in leave_one_out(people, "ordinal", replicates=replicates, seed=seed)
+        ],
+    )
 
 
 def _affordable(data: Ratings, replicates: int) -> int:
@@ -60,16 +67,24 @@ def _affordable(data: Ratings, replicates: int) -> int:
 def other_coefficients(data: Ratings) -> dict[str, Any]:
     """AC1, quadratic AC2, percent agreement and Fleiss' kappa with their intervals, beside alpha."""
     if len(data.categories) > MANY:
-        nothing = Estimate.undefined(f"more than {MANY} different scores; these coefficients are for categories")
+        nothing = Estimate.undefined(
+            f"more than {MANY} different scores; these coefficients are for categories"
+        )
         return {name: spelled(nothing) for name in ("ac1", "ac2", "percent", "fleiss")}
-    return {"ac1": spelled(gwet_ac(data)), "ac2": spelled(gwet_ac(data, "quadratic")),
-            "percent": spelled(percent_agreement(data)), "fleiss": spelled(fleiss_kappa(data))}
+    return {
+        "ac1": spelled(gwet_ac(data)),
+        "ac2": spelled(gwet_ac(data, "quadratic")),
+        "percent": spelled(percent_agreement(data)),
+        "fleiss": spelled(fleiss_kappa(data)),
+    }
 
 
 def spelled(estimate: Estimate, *more: str) -> Result:
     """An estimate as a small table: its value, interval and error, and what else is asked for."""
     names = ("ci_low", "ci_high", "se", "interval_kind", *more)
-    return Result(value=estimate, **{name: estimate.details[name] for name in names if name in estimate.details})
+    return Result(
+        value=estimate, **{name: estimate.details[name] for name in names if name in estimate.details}
+    )
 
 
 def _counts(data: Ratings) -> dict[str, int]:
@@ -78,10 +93,22 @@ def _counts(data: Ratings) -> dict[str, int]:
 
 
 def _intervals(levels: dict[Level, Estimate]) -> Result:
-    names = ("ci_low", "ci_high", "se", "interval_kind", "replicates", "replicates_left_out", "p_below_667",
-             "p_below_800")
-    return Result({level: Result({name: found.details[name] for name in names if name in found.details})
-                   for level, found in levels.items()})
+    names = (
+        "ci_low",
+        "ci_high",
+        "se",
+        "interval_kind",
+        "replicates",
+        "replicates_left_out",
+        "p_below_667",
+        "p_below_800",
+    )
+    return Result(
+        {
+            level: Result({name: found.details[name] for name in names if name in found.details})
+            for level, found in levels.items()
+        }
+    )
 
 
 def _icc(data: Ratings) -> Result:
@@ -91,8 +118,12 @@ def _icc(data: Ratings) -> Result:
 
 
 def _left_out(row: Result) -> Result:
-    return Result(annotator=row.annotator, n_ratings=row.n_ratings, ordinal=row.alpha,
-                  difference=spelled(row.difference, "p_value"))
+    return Result(
+        annotator=row.annotator,
+        n_ratings=row.n_ratings,
+        ordinal=row.alpha,
+        difference=spelled(row.difference, "p_value"),
+    )
 
 
 def _per_criterion(study: StudyFrames, replicates: int, seed: int) -> list[Result]:
@@ -116,20 +147,30 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
     annotator = np.concatenate([people.annotator, np.full(len(model), people.n_annotators)])
     values = np.concatenate([people.numbers[people.code], model.to_numpy(dtype=float)])
     categories = np.union1d(people.numbers, model.to_numpy(dtype=float))
-    return Ratings((*people.annotators, LLM), list(place), categories, annotator, units,
-                   np.searchsorted(categories, values))
+    return Ratings(
+        (*people.annotators, LLM),
+        list(place),
+        categories,
+        annotator,
+        units,
+        np.searchsorted(categories, values),
+    )
 
 
 def _parts(study: StudyFrames, column: str, replicates: int, seed: int) -> list[Result]:
     """Agreement within each system, group of annotators, or arm."""
     scored = study.scored
     if column == "system":
-        scored = scored.assign(system=study.units["system"].to_numpy()[scored["unit"]] if len(scored) else None)
+        scored = scored.assign(
+            system=study.units["system"].to_numpy()[scored["unit"]] if len(scored) else None
+        )
     names = list(scored[column].replace("", None).dropna().unique())
     if column == "arm":
         names = [arm for arm in (ASSISTED, BLIND, FIRST) if arm in names]
-    return [Result({column: name, "name": name}, **_part(study, scored[scored[column] == name], replicates, seed))
-            for name in names]
+    return [
+        Result({column: name, "name": name}, **_part(study, scored[scored[column] == name], replicates, seed))
+        for name in names
+    ]
 
 
 def _part(study: StudyFrames, scored: pd.DataFrame, replicates: int, seed: int) -> dict[str, Any]:
@@ -137,8 +178,14 @@ def _part(study: StudyFrames, scored: pd.DataFrame, replicates: int, seed: int) 
     levels = bootstrap_levels(data, SHOWN, replicates, seed=seed)
     ordinal = levels["ordinal"].details
     interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667")}
-    return {**_counts(data), "humans": Result(**levels), **interval, "interval_kind": ordinal.get("interval_kind"),
-            "replicates_left_out": ordinal.get("replicates_left_out", 0), **other_coefficients(data)}
+    return {
+        **_counts(data),
+        "humans": Result(**levels),
+        **interval,
+        "interval_kind": ordinal.get("interval_kind"),
+        "replicates_left_out": ordinal.get("replicates_left_out", 0),
+        **other_coefficients(data),
+    }
 
 
 def _pairwise(people: Ratings, everyone: Ratings) -> Iterator[Result]:
@@ -148,8 +195,10 @@ def _pairwise(people: Ratings, everyone: Ratings) -> Iterator[Result]:
         if n or everybody:
             reason = "every score of both is the same" if n else "they share no unit"
             names: dict[str, Hashable] = {"a": a, "b": b}
-            values = {level: Estimate.undefined(reason) if np.isnan(value) else Estimate(value)
-                      for level, value in alphas.items()}
+            values = {
+                level: Estimate.undefined(reason) if np.isnan(value) else Estimate(value)
+                for level, value in alphas.items()
+            }
             yield Result(names, n=n, **values, **details)
 
 
@@ -173,17 +222,31 @@ def _from_tables(data: Ratings) -> Listed:
     for block in pair_tables(data):
         alphas = {level: block.alphas(level) for level in SHOWN}
         low, high = block.alpha_limits("ordinal")
-        more = {"percent": block.percents(), "cohen": block.kappas("identity"),
-                "cohen_quadratic": block.kappas("quadratic"), "ci_low": low, "ci_high": high}
+        more = {
+            "percent": block.percents(),
+            "cohen": block.kappas("identity"),
+            "cohen_quadratic": block.kappas("quadratic"),
+            "ci_low": low,
+            "ci_high": high,
+        }
         for k, n in enumerate(block.sizes):
-            yield (names[block.a], names[block.a + 1 + k], int(n), {level: alphas[level][k] for level in SHOWN},
-                   {name: float(values[k]) for name, values in more.items()} | {"interval_kind": JACKKNIFE})
+            yield (
+                names[block.a],
+                names[block.a + 1 + k],
+                int(n),
+                {level: alphas[level][k] for level in SHOWN},
+                {name: float(values[k]) for name, values in more.items()} | {"interval_kind": JACKKNIFE},
+            )
 
 
 def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Listed:
     """The same for near-continuous scores, which have no tables: the alphas alone."""
     for a, b in [only] if only else combinations(range(data.n_annotators), 2):
         sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
-        yield (data.annotators[a], data.annotators[b], len(sample.times),
-               {level: plain_alpha(sample, level) for level in SHOWN},
-               dict.fromkeys(("percent", "cohen", "cohen_quadratic", "ci_low", "ci_high")))
+        yield (
+            data.annotators[a],
+            data.annotators[b],
+            len(sample.times),
+            {level: plain_alpha(sample, level) for level in SHOWN},
+            dict.fromkeys(("percent", "cohen", "cohen_quadratic", "ci_low", "ci_high")),
+        )

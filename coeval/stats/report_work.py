@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .assistance import assistance_effect
-from .behaviour import action_rates, four_behaviours, score_changes
-from .frames import ASSISTED, BLIND, StudyFrames
-from .prediction import ppi_mean
-from .report_agreement import spelled
-from .report_alignment import LEANED, choose_labels, human_means
-from .results import Estimate, Result
-from .times import drift, time_spent
+from coeval.stats.assistance import assistance_effect
+from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
+from coeval.stats.frames import ASSISTED, BLIND, StudyFrames
+from coeval.stats.prediction import ppi_mean
+from coeval.stats.report_agreement import spelled
+from coeval.stats.report_alignment import LEANED, choose_labels, human_means
+from coeval.stats.results import Estimate, Result
+from coeval.stats.times import drift, time_spent
 
 
 def actions_section(study: StudyFrames) -> Result:
@@ -29,11 +29,16 @@ def score_change_section(study: StudyFrames) -> Result:
     sown = assisted["sown"].astype(bool)
     genuine = assisted[~sown]
     found = score_changes(genuine["score"], genuine["draft_score"])
-    parts = [Result({"criterion": criterion}, **score_changes(part["score"], part["draft_score"]))
-             for criterion, part in genuine.groupby("criterion", sort=False)]
+    parts = [
+        Result({"criterion": criterion}, **score_changes(part["score"], part["draft_score"]))
+        for criterion, part in genuine.groupby("criterion", sort=False)
+    ]
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
-    return Result(found, n_sown_left_out=int(sown.sum()),
-                  per_criterion=sorted(parts, key=lambda part: order.get(part["criterion"], len(order))))
+    return Result(
+        found,
+        n_sown_left_out=int(sown.sum()),
+        per_criterion=sorted(parts, key=lambda part: order.get(part["criterion"], len(order))),
+    )
 
 
 def time_section(study: StudyFrames) -> Result:
@@ -43,9 +48,14 @@ def time_section(study: StudyFrames) -> Result:
     found["per_criterion"].sort(key=lambda part: order.get(part["criterion"], len(order)))
     for column in ("annotator", "arm"):
         found[f"per_{column}"] = [
-            Result({column: name}, n=int(part["wall_seconds"].notna().sum()),
-                   mean_seconds=_mean(part["wall_seconds"]), median_seconds=_median(part["wall_seconds"]))
-            for name, part in study.scores.groupby(column)]
+            Result(
+                {column: name},
+                n=int(part["wall_seconds"].notna().sum()),
+                mean_seconds=_mean(part["wall_seconds"]),
+                median_seconds=_median(part["wall_seconds"]),
+            )
+            for name, part in study.scores.groupby(column)
+        ]
     return found
 
 
@@ -68,8 +78,12 @@ def behaviour_section(study: StudyFrames) -> Result:
     """
     found = four_behaviours(study.scores)
     scored, model = study.scored, study.shown_scores.rename("score").reset_index()
-    sources = {"people": scored, "people_assisted": scored[scored["arm"] == ASSISTED],
-               "people_blind": scored[scored["arm"] == BLIND], "llm": model}
+    sources = {
+        "people": scored,
+        "people_assisted": scored[scored["arm"] == ASSISTED],
+        "people_blind": scored[scored["arm"] == BLIND],
+        "llm": model,
+    }
     distributions = [row for source, frame in sources.items() for row in _distributions(study, source, frame)]
     moved = drift(study.scored)
     return Result(found, distributions=distributions, drift=moved.to_dict(orient="records"))
@@ -82,8 +96,12 @@ def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list
     parts: list[tuple[str | None, pd.Series[float]]] = [(None, frame["score"])]
     systems = study.units["system"].replace("", None).to_numpy()[frame["unit"].to_numpy()]
     parts += [(str(name), part) for name, part in frame["score"].groupby(systems, sort=False)]
-    return [Result(source=source, system=system, n=len(values), mean=Estimate(values.mean()),
-                   counts=_counts(values)) for system, values in parts]
+    return [
+        Result(
+            source=source, system=system, n=len(values), mean=Estimate(values.mean()), counts=_counts(values)
+        )
+        for system, values in parts
+    ]
 
 
 def _counts(values: pd.Series[float]) -> dict[str, int]:
@@ -104,16 +122,27 @@ def systems_section(study: StudyFrames) -> list[Result]:
     systems = study.units["system"].replace("", None)
     reference = choose_labels(study)
     labelled = human_means(reference.scored)
-    by_system = dict(iter(scored.groupby(systems.to_numpy()[scored["unit"]], sort=False))) if len(scored) else {}
+    by_system = (
+        dict(iter(scored.groupby(systems.to_numpy()[scored["unit"]], sort=False))) if len(scored) else {}
+    )
     found = []
     for name in systems.dropna().unique():
         units = np.flatnonzero((systems == name).to_numpy())
         own, drafted = by_system.get(name, scored.iloc[:0]), model[model.index.isin(units)]
-        found.append(Result(
-            {"system": name, "n": len(own), "human_mean": _average(own["score"], "no person scored this system"),
-             "llm_mean": _average(drafted, "no shown draft of this system has a score"), "n_llm": len(drafted),
-             "n_units": int(own["unit"].nunique()), "human": _interval(own)},
-            prediction_powered=_powered(reference.leaned, labelled[labelled.index.isin(units)], drafted)))
+        found.append(
+            Result(
+                {
+                    "system": name,
+                    "n": len(own),
+                    "human_mean": _average(own["score"], "no person scored this system"),
+                    "llm_mean": _average(drafted, "no shown draft of this system has a score"),
+                    "n_llm": len(drafted),
+                    "n_units": int(own["unit"].nunique()),
+                    "human": _interval(own),
+                },
+                prediction_powered=_powered(reference.leaned, labelled[labelled.index.isin(units)], drafted),
+            )
+        )
     return found
 
 
@@ -128,7 +157,9 @@ def _interval(own: pd.DataFrame) -> Result:
         return spelled(Estimate.undefined("fewer than two units were scored"))
     se = float(means.std(ddof=1) / np.sqrt(len(means)))
     half, middle = float(stats.t.ppf(0.975, len(means) - 1)) * se, float(means.mean())
-    return spelled(Estimate(middle, ci_low=middle - half, ci_high=middle + half, se=se, interval_kind="over units, t"))
+    return spelled(
+        Estimate(middle, ci_low=middle - half, ci_high=middle + half, se=se, interval_kind="over units, t")
+    )
 
 
 def _powered(leaned: bool, labelled: pd.Series[float], drafted: pd.Series[float]) -> Result:
@@ -136,18 +167,34 @@ def _powered(leaned: bool, labelled: pd.Series[float], drafted: pd.Series[float]
         return spelled(Estimate.undefined(LEANED))
     both = labelled.index.intersection(drafted.index)
     rest = drafted.index.difference(labelled.index)
-    return spelled(ppi_mean(labelled[both].to_numpy(), drafted[both].to_numpy(), drafted[rest].to_numpy()),
-                   "lam", "n", "n_unlabeled", "classical")
+    return spelled(
+        ppi_mean(labelled[both].to_numpy(), drafted[both].to_numpy(), drafted[rest].to_numpy()),
+        "lam",
+        "n",
+        "n_unlabeled",
+        "classical",
+    )
 
 
 def assistance_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
     """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of sown scores."""
     found = assistance_effect(study.scores, replicates=replicates, seed=seed)
     for name in ("adoption", "distance", "pull"):
-        found[name] = spelled(found[name], "p_value", "n_assisted", "n_blind", "n_shifted", "n_instances",
-                              "replicates", "replicates_left_out")
+        found[name] = spelled(
+            found[name],
+            "p_value",
+            "n_assisted",
+            "n_blind",
+            "n_shifted",
+            "n_instances",
+            "replicates",
+            "replicates_left_out",
+        )
     found["alpha_difference"] = spelled(found["alpha_difference"], "p_value", "n_units_a", "n_units_b")
     sown = found["sown"]
-    found["sown"] = Result(sown, caught=spelled(sown["caught"]),
-                           per_annotator=[Result(row, caught=spelled(row["caught"])) for row in sown["per_annotator"]])
+    found["sown"] = Result(
+        sown,
+        caught=spelled(sown["caught"]),
+        per_annotator=[Result(row, caught=spelled(row["caught"])) for row in sown["per_annotator"]],
+    )
     return found

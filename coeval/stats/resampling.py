@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .alpha import check_words, counted, plain_alpha, undefined_alpha
-from .disagreement import Level, check_level
-from .intervals import acceleration_of, jackknife, summarise, two_sided
-from .patterns import CountPatterns, Units, draw_weights, sample_both, sample_units
-from .ratings import Numbers, Ratings, RatingsLike, parse_ratings
-from .results import Estimate, Result
+from coeval.stats.alpha import check_words, counted, plain_alpha, undefined_alpha
+from coeval.stats.disagreement import Level, check_level
+from coeval.stats.intervals import acceleration_of, jackknife, summarise, two_sided
+from coeval.stats.patterns import CountPatterns, Units, draw_weights, sample_both, sample_units
+from coeval.stats.ratings import Numbers, Ratings, RatingsLike, parse_ratings
+from coeval.stats.results import Estimate, Result
 
 TENTATIVE = 0.667
 ACCEPTABLE = 0.800
@@ -24,9 +24,16 @@ WORK = 30_000_000
 """Above this many draws (kinds of unit x replicates x annotators) leaving-one-out uses the jackknife."""
 
 
-def bootstrap_alpha(ratings: RatingsLike, level: str = "ordinal", *, replicates: int = 1000,
-                    confidence: float = 0.95, seed: int = 0, method: str = "bca",
-                    value_domain: Sequence[Any] | None = None) -> Estimate:
+def bootstrap_alpha(
+    ratings: RatingsLike,
+    level: str = "ordinal",
+    *,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    method: str = "bca",
+    value_domain: Sequence[Any] | None = None,
+) -> Estimate:
     """Alpha with its interval from drawing the pairable units anew.
 
     Exact and seeded: every replicate is alpha of as many units drawn with replacement. Replicates in which
@@ -52,8 +59,14 @@ def bootstrap_alpha(ratings: RatingsLike, level: str = "ordinal", *, replicates:
     return bootstrap_levels(data, (known,), replicates, confidence, seed, method)[known]
 
 
-def bootstrap_levels(data: Ratings, levels: Sequence[Level], replicates: int = 1000, confidence: float = 0.95,
-                     seed: int = 0, method: str = "bca") -> dict[Level, Estimate]:
+def bootstrap_levels(
+    data: Ratings,
+    levels: Sequence[Level],
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    method: str = "bca",
+) -> dict[Level, Estimate]:
     """``bootstrap_alpha`` at several levels from the same draws."""
     sample, basics = sample_units(data), counted(data)
     drawn = draw_alphas(sample, levels, replicates, seed)
@@ -93,8 +106,13 @@ def draw_alphas(sample: Units, levels: Sequence[Level], replicates: int, seed: i
     return {level: np.concatenate(parts[level] or [np.empty(0)]) for level in levels}
 
 
-def jackknife_alpha(ratings: RatingsLike, level: str = "ordinal", *, confidence: float = 0.95,
-                    value_domain: Sequence[Any] | None = None) -> Estimate:
+def jackknife_alpha(
+    ratings: RatingsLike,
+    level: str = "ordinal",
+    *,
+    confidence: float = 0.95,
+    value_domain: Sequence[Any] | None = None,
+) -> Estimate:
     """Alpha with its interval from leaving out one unit at a time.
 
     Returns
@@ -117,9 +135,17 @@ def jackknife_alpha(ratings: RatingsLike, level: str = "ordinal", *, confidence:
     return Estimate(value, **details, **jackknife(value, without, sample.times, confidence, ceiling=1.0))
 
 
-def alpha_difference(a: RatingsLike, b: RatingsLike, level: str = "ordinal", *, replicates: int = 1000,
-                     confidence: float = 0.95, seed: int = 0, paired: bool | None = None,
-                     value_domain: Sequence[Any] | None = None) -> Estimate:
+def alpha_difference(
+    a: RatingsLike,
+    b: RatingsLike,
+    level: str = "ordinal",
+    *,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    paired: bool | None = None,
+    value_domain: Sequence[Any] | None = None,
+) -> Estimate:
     """Alpha of ``a`` minus alpha of ``b``, with a joint interval.
 
     Parameters
@@ -148,14 +174,21 @@ def alpha_difference(a: RatingsLike, b: RatingsLike, level: str = "ordinal", *, 
     samples = sample_both(first, second) if together else (sample_units(first), sample_units(second))
     values = [plain_alpha(sample, known) for sample in samples]
     units = [counted(side)["n_units"] for side in (first, second)]
-    details = {"level": known, "alpha_a": values[0], "alpha_b": values[1], "paired": together,
-               "n_units_a": units[0], "n_units_b": units[1]}
+    details = {
+        "level": known,
+        "alpha_a": values[0],
+        "alpha_b": values[1],
+        "paired": together,
+        "n_units_a": units[0],
+        "n_units_b": units[1],
+    }
     if np.isnan(values).any():
         which = "first" if np.isnan(values[0]) else "second"
         return Estimate.undefined(f"alpha of the {which} ratings is undefined", **details)
     drawn = _draw_differences(samples, known, replicates, seed, together)
-    return Estimate(values[0] - values[1], **details,
-                    **_difference(drawn, values[0] - values[1], min(units), confidence))
+    return Estimate(
+        values[0] - values[1], **details, **_difference(drawn, values[0] - values[1], min(units), confidence)
+    )
 
 
 def _matched(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:
@@ -170,12 +203,15 @@ def _matched(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:
     return moved(a), moved(b)
 
 
-def _draw_differences(samples: tuple[Units, Units], level: Level, replicates: int, seed: int,
-                      together: bool) -> Numbers:
+def _draw_differences(
+    samples: tuple[Units, Units], level: Level, replicates: int, seed: int, together: bool
+) -> Numbers:
     a, b = samples
     if not together:
-        return (draw_alphas(a, (level,), replicates, seed)[level]
-                - draw_alphas(b, (level,), replicates, seed + 1)[level])
+        return (
+            draw_alphas(a, (level,), replicates, seed)[level]
+            - draw_alphas(b, (level,), replicates, seed + 1)[level]
+        )
     blocks = draw_weights(a.times, replicates, np.random.default_rng(seed), a.width + b.width)
     return np.concatenate([a.alphas(weights, level) - b.alphas(weights, level) for weights in blocks])
 
@@ -185,9 +221,15 @@ def _difference(drawn: Numbers, value: float, n: int, confidence: float) -> dict
     return found | {"p_value": two_sided(found.pop("distribution"))}
 
 
-def leave_one_out(ratings: RatingsLike, level: str = "ordinal", *, replicates: int = 1000,
-                  confidence: float = 0.95, seed: int = 0,
-                  value_domain: Sequence[Any] | None = None) -> list[Result]:
+def leave_one_out(
+    ratings: RatingsLike,
+    level: str = "ordinal",
+    *,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    value_domain: Sequence[Any] | None = None,
+) -> list[Result]:
     """Alpha without each annotator, and what that annotator changes.
 
     Returns
@@ -203,12 +245,15 @@ def leave_one_out(ratings: RatingsLike, level: str = "ordinal", *, replicates: i
     """
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     check_words(data, known)
-    return [_left_out(data, position, known, replicates, confidence, seed)
-            for position in range(data.n_annotators)]
+    return [
+        _left_out(data, position, known, replicates, confidence, seed)
+        for position in range(data.n_annotators)
+    ]
 
 
-def _left_out(data: Ratings, position: int, level: Level, replicates: int, confidence: float,
-              seed: int) -> Result:
+def _left_out(
+    data: Ratings, position: int, level: Level, replicates: int, confidence: float, seed: int
+) -> Result:
     rest, everyone = sample_both(data.without(position), data)
     alpha, whole = plain_alpha(rest, level), plain_alpha(everyone, level)
     named = {"annotator": data.annotators[position], "n_ratings": int((data.annotator == position).sum())}
@@ -221,5 +266,6 @@ def _left_out(data: Ratings, position: int, level: Level, replicates: int, confi
     else:
         drawn = _draw_differences((rest, everyone), level, replicates, seed, True)
         spread = _difference(drawn, alpha - whole, int(everyone.times.sum()), confidence)
-    return Result(named, alpha=Estimate(alpha, level=level),
-                  difference=Estimate(alpha - whole, level=level, **spread))
+    return Result(
+        named, alpha=Estimate(alpha, level=level), difference=Estimate(alpha - whole, level=level, **spread)
+    )

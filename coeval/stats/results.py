@@ -85,7 +85,9 @@ class Result(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"This result has no {name!r}; it has: {', '.join(map(str, self))}.") from None
+            raise AttributeError(
+                f"This result has no {name!r}; it has: {', '.join(map(str, self))}."
+            ) from None
 
 
 class Pairs(dict[tuple[Any, Any], Any]):

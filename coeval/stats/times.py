@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .results import Estimate, Result
+from coeval.stats.results import Estimate, Result
 
 IDLE_SECONDS = 600.0
 """Spans longer than this are taken to hold a pause, where idle time is to be left out."""
@@ -38,23 +38,35 @@ def time_spent(spans: pd.DataFrame) -> Result:
     >>> found.n_timed, found.mean_seconds, found.minutes_per_sample.mean
     (2, 60.0, 2.0)
     """
-    spans = spans.assign(wall_seconds=spans["wall_seconds"].astype(float),
-                         active_seconds=spans["active_seconds"].astype(float))
-    criteria = [Result({"criterion": name, "n": int(part["wall_seconds"].notna().sum())}, **_seconds(part))
-                for name, part in spans.groupby("criterion", sort=False)]
+    spans = spans.assign(
+        wall_seconds=spans["wall_seconds"].astype(float), active_seconds=spans["active_seconds"].astype(float)
+    )
+    criteria = [
+        Result({"criterion": name, "n": int(part["wall_seconds"].notna().sum())}, **_seconds(part))
+        for name, part in spans.groupby("criterion", sort=False)
+    ]
     timed = int(spans["wall_seconds"].notna().sum())
-    return Result(n_timed=timed, n_untimed=len(spans) - timed, **_seconds(spans),
-                  minutes_per_sample=_minutes(spans), per_criterion=criteria)
+    return Result(
+        n_timed=timed,
+        n_untimed=len(spans) - timed,
+        **_seconds(spans),
+        minutes_per_sample=_minutes(spans),
+        per_criterion=criteria,
+    )
 
 
 def _seconds(spans: pd.DataFrame) -> dict[str, Any]:
     wall, active = spans["wall_seconds"].dropna(), spans["active_seconds"].dropna()
     brief = wall[wall <= IDLE_SECONDS]
     return {
-        "mean_seconds": _mean(wall), "median_seconds": _median(wall),
-        "mean_seconds_idle_cut": _mean(brief), "median_seconds_idle_cut": _median(brief),
-        "idle_cut_seconds": IDLE_SECONDS, "n_over_idle": len(wall) - len(brief),
-        "n_active": len(active), "mean_active_seconds": _mean(active, "active time was not measured"),
+        "mean_seconds": _mean(wall),
+        "median_seconds": _median(wall),
+        "mean_seconds_idle_cut": _mean(brief),
+        "median_seconds_idle_cut": _median(brief),
+        "idle_cut_seconds": IDLE_SECONDS,
+        "n_over_idle": len(wall) - len(brief),
+        "n_active": len(active),
+        "mean_active_seconds": _mean(active, "active time was not measured"),
         "median_active_seconds": _median(active, "active time was not measured"),
         "quantiles": {f"{q:.2f}": float(wall.quantile(q)) for q in QUANTILES} if len(wall) else {},
     }
@@ -70,9 +82,15 @@ def _minutes(spans: pd.DataFrame) -> Result:
     everything = by_sample.sum() / 60
     whole = minutes[(by_sample.count() == by_sample.size()).reindex(minutes.index)]
     cut = {f"mean_up_to_{limit:.0f}_minutes": _mean(minutes[minutes <= limit]) for limit in SAMPLE_MINUTES}
-    return Result(n=len(minutes), mean=_mean(minutes), median=_median(minutes), **cut,
-                  n_fully_timed=len(whole), mean_fully_timed=_mean(whole),
-                  all_samples=Result(n=len(everything), mean=_mean(everything), median=_median(everything)))
+    return Result(
+        n=len(minutes),
+        mean=_mean(minutes),
+        median=_median(minutes),
+        **cut,
+        n_fully_timed=len(whole),
+        mean_fully_timed=_mean(whole),
+        all_samples=Result(n=len(everything), mean=_mean(everything), median=_median(everything)),
+    )
 
 
 def _mean(values: Any, reason: str = "nothing was timed") -> Estimate:
@@ -93,7 +111,9 @@ def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
     if not len(values):
         return pd.DataFrame({"seconds": [], "share": []}, dtype=float)
     places = np.unique(values[np.unique(np.linspace(0, len(values) - 1, points).round().astype(int))])
-    return pd.DataFrame({"seconds": places, "share": np.searchsorted(values, places, side="right") / len(values)})
+    return pd.DataFrame(
+        {"seconds": places, "share": np.searchsorted(values, places, side="right") / len(values)}
+    )
 
 
 def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:

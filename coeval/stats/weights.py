@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .ratings import Numbers, Ratings
+from coeval.stats.ratings import Numbers, Ratings
 
 
 def agreement_weights(weights: Any, values: Numbers) -> Numbers:
@@ -32,7 +32,9 @@ def agreement_weights(weights: Any, values: Numbers) -> Numbers:
     if not isinstance(weights, str):
         return _given(np.asarray(weights, dtype=float), len(values))
     if weights not in _DISTANCES:
-        raise ValueError(f"There are no weights {weights!r}; choose one of: {', '.join(_DISTANCES)}, or a matrix.")
+        raise ValueError(
+            f"There are no weights {weights!r}; choose one of: {', '.join(_DISTANCES)}, or a matrix."
+        )
     distance = _DISTANCES[weights](values)
     furthest = distance.max(initial=0.0)
     return 1 - distance / furthest if furthest > 0 else np.ones_like(distance)
@@ -45,8 +47,10 @@ def weights_of(weights: Any, data: Ratings) -> Numbers:
 
 def _given(matrix: Numbers, size: int) -> Numbers:
     if matrix.shape != (size, size):
-        raise ValueError(f"The weights must be {size} x {size}, a row and a column for each category, "
-                         f"but are {' x '.join(map(str, matrix.shape))}; name all categories in value_domain.")
+        raise ValueError(
+            f"The weights must be {size} x {size}, a row and a column for each category, "
+            f"but are {' x '.join(map(str, matrix.shape))}; name all categories in value_domain."
+        )
     if not np.allclose(np.diag(matrix), 1):
         raise ValueError("Agreement weights need 1 on the diagonal; for weights of disagreement use 1 - w.")
     return matrix

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from coeval.errors import StorageError
-from coeval.store.migrations import migrations
+from coeval.store.migrations_crowd import migrations
 
 __all__ = ["Database", "Store"]
 

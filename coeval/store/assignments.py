@@ -6,7 +6,7 @@ Every function here reads a few rows through an index: its time does not grow wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -35,9 +35,12 @@ class Assignment:
     task: int
     position: int
     instance: int
-    arm: Arm
+    arm: Arm | None
+    """Drawn when the person first opens the instance; None until then."""
     finished: bool
     flagged: bool
+    skipped: bool = False
+    opened_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,11 @@ def _assignment(row: dict[str, Any]) -> Assignment:
         task=row["task"],
         position=row["position"],
         instance=row["instance"],
-        arm=Arm(row["arm"]),
+        arm=Arm(row["arm"]) if row["arm"] else None,
         finished=row["state"] == "finished",
         flagged=bool(row["flagged"]),
+        skipped=bool(row["skipped"]),
+        opened_at=row["opened_at"] or "",
     )
 
 
@@ -76,17 +81,26 @@ def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
     return [row["id"] for row in rows(db, sql, [task, annotator])]
 
 
-def add_assignments(db: Database, annotator: int, task: int, queue: Iterable[tuple[int, Arm]]) -> None:
-    """Append (instance, arm) pairs to a person's queue."""
+def add_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
+    """Append instances to a person's queue, in this order."""
     first = scalar(
         db, "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?",
         [annotator, task],
     )  # fmt: skip
     db.conn.executemany(
-        "INSERT INTO assignment (annotator, task, position, instance, arm, state)"
-        " VALUES (?, ?, ?, ?, ?, 'open')",
-        [(annotator, task, first + i, instance, arm) for i, (instance, arm) in enumerate(queue, 1)],
+        "INSERT INTO assignment (annotator, task, position, instance, state) VALUES (?, ?, ?, ?, 'open')",
+        [(annotator, task, first + i, instance) for i, instance in enumerate(instances, 1)],
     )
+
+
+def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignment:
+    """Note that the person now sees the instance, and in which arm: both hold from here on."""
+    opened_at = now()
+    db.conn.execute(
+        "UPDATE assignment SET arm = ?, opened_at = ? WHERE annotator = ? AND instance = ? AND arm IS NULL",
+        [arm, opened_at, assignment.annotator, assignment.instance],
+    )
+    return replace(assignment, arm=arm, opened_at=opened_at)
 
 
 def refresh_states(
@@ -128,13 +142,24 @@ def find_assignment(db: Database, annotator: int, instance: int) -> Assignment |
 
 
 def next_assignment(
-    db: Database, annotator: int, task: int, after: int, which: Filter, *, backwards: bool = False
+    db: Database,
+    annotator: int,
+    task: int,
+    after: int,
+    which: Filter,
+    *,
+    backwards: bool = False,
+    skipped: bool | None = None,
 ) -> Assignment | None:
-    """The nearest assignment after (or before) a position that passes the filter."""
+    """The nearest assignment after (or before) a position that passes the filter.
+
+    ``skipped`` leaves only those skipped, or only those not; None takes both.
+    """
     beyond, order = ("<", "DESC") if backwards else (">", "ASC")
+    passes = CONDITION[which] if skipped is None else f"{CONDITION[which]} AND skipped = {int(skipped)}"
     row = one(
         db,
-        f"SELECT * FROM assignment WHERE annotator = ? AND task = ? AND {CONDITION[which]}"
+        f"SELECT * FROM assignment WHERE annotator = ? AND task = ? AND {passes}"
         f" AND position {beyond} ? ORDER BY position {order} LIMIT 1",
         [annotator, task, after],
     )
@@ -183,6 +208,6 @@ def record_mark(db: Database, annotator: int, instance: int, mark: Mark) -> None
         [annotator, instance, int(mark.flagged), int(mark.skipped), mark.comment, now()],
     )
     db.conn.execute(
-        "UPDATE assignment SET flagged = ? WHERE annotator = ? AND instance = ?",
-        [int(mark.flagged), annotator, instance],
+        "UPDATE assignment SET flagged = ?, skipped = ? WHERE annotator = ? AND instance = ?",
+        [int(mark.flagged), int(mark.skipped), annotator, instance],
     )

@@ -30,6 +30,7 @@ def _proposal(row: dict[str, Any]) -> Proposal:
         samples=row["samples"],
         members=tuple(json.loads(row["members_json"])),
         kept_criterion=row["criterion"],
+        note=row["note"],
         id=row["id"],
     )
 
@@ -128,6 +129,7 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
             samples=proposal.samples,
             members_json=to_json(list(proposal.members)),
             criterion=proposal.kept_criterion,
+            note=proposal.note,
         )
     return round_id
 
@@ -135,6 +137,12 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
 def list_proposals(db: Database, round_id: int) -> list[Proposal]:
     sql = "SELECT * FROM proposal WHERE ballot_round = ? ORDER BY position"
     return [_proposal(row) for row in rows(db, sql, [round_id])]
+
+
+def list_proposed(db: Database, task: int) -> list[str]:
+    """The wording of everything that was ever put to the vote in a task."""
+    sql = "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ? ORDER BY p.id"
+    return [row["text"] for row in rows(db, sql, [task])]
 
 
 def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:

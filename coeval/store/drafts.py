@@ -172,3 +172,12 @@ def list_undrafted(
         f" AND d.instance = i.id AND d.criterion = c.id AND {done}) ORDER BY i.position, c.id"
     )
     return ((row["instance"], row["criterion"]) for row in rows(db, sql, [task, run]))
+
+
+def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
+    """(instance's external id, criterion's text, score) of a run's scored drafts."""
+    sql = (
+        "SELECT i.external_id, c.text, d.score FROM current_draft d JOIN instance i ON i.id = d.instance"
+        " JOIN criterion c ON c.id = d.criterion WHERE d.run = ? AND d.status = 'ok' ORDER BY i.position, c.id"
+    )
+    return list(db.conn.execute(sql, [run]))

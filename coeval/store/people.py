@@ -10,22 +10,23 @@ from coeval.domain import Person, Role
 from coeval.store.common import insert, now, one, rows, scalar
 
 
-def _person(row: dict[str, Any]) -> Person:
+def person_of(row: dict[str, Any]) -> Person:
+    """A person from a row with id, name and role."""
     return Person(name=row["name"], role=Role(row["role"]), id=row["id"])
 
 
 def get_person(db: Database, name: str) -> Person | None:
     row = one(db, "SELECT * FROM annotator WHERE name = ?", [name])
-    return _person(row) if row else None
+    return person_of(row) if row else None
 
 
 def get_person_by_id(db: Database, person: int) -> Person | None:
     row = one(db, "SELECT * FROM annotator WHERE id = ?", [person])
-    return _person(row) if row else None
+    return person_of(row) if row else None
 
 
 def list_people(db: Database) -> list[Person]:
-    return [_person(row) for row in rows(db, "SELECT * FROM annotator ORDER BY id")]
+    return [person_of(row) for row in rows(db, "SELECT * FROM annotator ORDER BY id")]
 
 
 def count_owners(db: Database) -> int:
@@ -59,10 +60,19 @@ def get_session_person(db: Database, token_hash: str) -> Person | None:
         " WHERE s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?",
         [token_hash, now()],
     )
-    return _person(row) if row else None
+    return person_of(row) if row else None
 
 
 def revoke_session(db: Database, token_hash: str) -> None:
     db.conn.execute(
         "UPDATE session SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL", [now(), token_hash]
     )
+
+
+def revoke_all_sessions(db: Database, person: int) -> int:
+    """End every session of a person, and say how many there were."""
+    cursor = db.conn.execute(
+        "UPDATE session SET revoked_at = ? WHERE annotator = ? AND revoked_at IS NULL AND expires_at > ?",
+        [now(), person, now()],
+    )
+    return max(cursor.rowcount, 0)

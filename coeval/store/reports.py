@@ -15,7 +15,9 @@ SELECT id, external_id AS instance, document, system FROM instance WHERE task = 
 
 SCORES = """
 SELECT s.annotator, s.instance, s.criterion, s.arm, s.score, d.score AS draft_score,
-  CASE s.arm WHEN 'assisted' THEN d.score END AS shown_score,
+  s.shown_score, coalesce(s.sown = 'score', 0) AS sown, coalesce(s.sown, '') AS sown_kind,
+  CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
+    AND f.instance = s.instance AND f.criterion = s.criterion) END AS first_score,
   s.bulk, s.active_ms, s.opened_at, s.submitted_at, s.revision
 FROM submission s
 CROSS JOIN instance i
@@ -27,7 +29,8 @@ WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.c
 ORDER BY s.id
 """
 """What current_submission holds, by ids: one pass over the table in its own order takes half the time of a
-join that fetches the names, and 100,000 scores are waited for."""
+join that fetches the names, and 100,000 scores are waited for. ``sown`` says whether the score shown was
+wrong on purpose; ``sown_kind`` also names a line of evidence that was."""
 
 ACTIONS = """
 SELECT p.name AS annotator, c.text AS criterion, s.arm, r.kind, r.action, count(*) AS n
@@ -37,8 +40,10 @@ JOIN criteria_set_member m ON m.criterion = s.criterion AND m.criteria_set = :cr
 JOIN criterion c ON c.id = s.criterion
 JOIN annotator p ON p.id = s.annotator
 JOIN submission_row r ON r.submission = s.id
+WHERE s.sown IS NULL
 GROUP BY s.annotator, m.position, s.arm, r.kind, r.action
 """
+"""What was done to the lines of drafts as the model made them: drafts that were wrong on purpose are left out."""
 
 DRAFTS = """
 SELECT r.id AS run, r.label AS run_label, r.shown, i.external_id AS instance, c.text AS criterion,
@@ -55,6 +60,15 @@ QUOTES = """
 SELECT r.label AS run_label, count(*) AS n, sum(q.quote_start IS NULL) AS not_found
 FROM quote q JOIN draft_row l ON l.id = q.draft_row JOIN current_draft d ON d.id = l.draft
 JOIN run r ON r.id = d.run AND r.task = :task GROUP BY r.id ORDER BY r.id
+"""
+
+
+VOTES = """
+SELECT v.action, count(*) AS n
+FROM vote v JOIN ballot b ON b.id = v.ballot JOIN ballot_round r ON r.id = b.ballot_round AND r.task = :task
+WHERE NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
+  AND later.annotator = b.annotator AND later.revision > b.revision)
+GROUP BY v.action
 """
 
 
@@ -76,7 +90,8 @@ def read(db: Database, sql: str, **values: Any) -> Result:
 
 FINGERPRINT = """
 SELECT
-  (SELECT max(id) FROM submission), (SELECT max(id) FROM draft), (SELECT max(id) FROM run),
+  (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
+  (SELECT max(id) FROM run),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1),
   (SELECT group_concat(role) FROM (SELECT role FROM annotator ORDER BY id))

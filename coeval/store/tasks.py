@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlite_utils import Database
 
 from coeval.domain import Instance, Scale, Task
+from coeval.scrutiny import Design, Display
 from coeval.store.common import chunks, insert, now, one, rows, scalar, to_json
 
 
@@ -82,11 +83,48 @@ def _columns(task: Task) -> dict[str, Any]:
     }
 
 
-def get_design(db: Database, task: int) -> tuple[str, float]:
-    """The seed of a task's orders and arms, and the share of assignments that are blind."""
-    row = one(db, "SELECT seed, blind_share FROM task WHERE id = ?", [task])
+def get_seed(db: Database, task: int) -> str:
+    """The secret that a task's orders, arms and sown drafts are drawn with."""
+    return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
+
+
+def get_design(db: Database, task: int) -> Design:
+    """How a task shows its drafts."""
+    row = one(db, "SELECT * FROM task WHERE id = ?", [task])
     assert row is not None
-    return row["seed"], row["blind_share"]
+    return Design(
+        blind_share=row["blind_share"],
+        first_share=row["first_share"],
+        sown_share=row["sown_share"],
+        idle_seconds=row["idle_seconds"],
+        display=Display(row["display"]),
+        hide_systems=bool(row["hide_systems"]),
+    )
+
+
+def set_design(db: Database, task: int, design: Design, by: str) -> None:
+    """Write a task's design anew, and note who did."""
+    values = asdict(design) | {"hide_systems": int(design.hide_systems)}
+    pairs = ", ".join(f"{name} = :{name}" for name in values)
+    db.conn.execute(f"UPDATE task SET {pairs} WHERE id = :task", values | {"task": task})
+    insert(
+        db, "design_change", task=task, design_json=to_json(asdict(design)), changed_by=by, changed_at=now()
+    )
+
+
+def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
+    """When and by whom the design was last set; None where it is as it was at first."""
+    row = one(
+        db,
+        "SELECT changed_at, changed_by FROM design_change WHERE task = ? ORDER BY id DESC LIMIT 1",
+        [task],
+    )
+    return (row["changed_at"], row["changed_by"]) if row else None
+
+
+def count_opened(db: Database, task: int) -> int:
+    """(annotator, instance) pairs of a task that somebody has opened."""
+    return int(scalar(db, "SELECT count(*) FROM assignment WHERE task = ? AND arm IS NOT NULL", [task]))
 
 
 def count_instances(db: Database, task: int) -> int:

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from coeval.domain import Person, Role, Task
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.settings import Settings
-from coeval.store import Database, Store, tasks
+from coeval.store import Database, Store, accounts, enrolments, tasks
 
 OPERATOR = Person("command line", Role.OWNER)
 """Whoever can run commands on the machine owns the file already."""
@@ -35,27 +35,35 @@ class Rule:
     name: str
     roles: tuple[Role, ...]
     summary: str
+    guests: bool
+    """Whether strangers, who see nothing but the studies they joined, may as well."""
 
 
 RULES: dict[str, Rule] = {}
 """Every use case with its roles: the table in the in-app help is made from this."""
+
+GUESTS_MAY = frozenset(
+    f"coeval.study.scrutiny.{name}" for name in ("get_step", "submit", "mark_instance", "list_history")
+)
+"""What a guest may do of a study that gives them work now; other use cases say ``guests=True`` themselves."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 UseCase = Callable[Concatenate[Context, Person, P], R]
 
 
-def use_case(roles: tuple[Role, ...]) -> Callable[[UseCase[P, R]], UseCase[P, R]]:
-    """Let only these roles call a function of (context, person, ...).
+def use_case(roles: tuple[Role, ...], *, guests: bool = False) -> Callable[[UseCase[P, R]], UseCase[P, R]]:
+    """Let only these roles call a function of (context, person, ...); ``guests`` of any study.
 
     Raises:
-        NotAllowedError: the person has another role; nothing was read or written.
+        NotAllowedError: the person has another role, or is a guest elsewhere; nothing was read or written.
     """
 
     def decorate(function: UseCase[P, R]) -> UseCase[P, R]:
         name = function.__name__.replace("_", " ")
         summary = (function.__doc__ or "").strip().splitlines()[0]
-        RULES[f"{function.__module__}.{function.__name__}"] = Rule(name, roles, summary)
+        key = f"{function.__module__}.{function.__name__}"
+        RULES[key] = Rule(name, roles, summary, guests or key in GUESTS_MAY)
 
         @wraps(function)
         def checked(context: Context, person: Person, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -65,11 +73,23 @@ def use_case(roles: tuple[Role, ...]) -> Callable[[UseCase[P, R]], UseCase[P, R]
                     f"Only {allowed} can {name}; {person.name} is {_a(person.role)}. An owner can change roles "
                     "in Set-up."
                 )
+            if not guests and person.role is Role.ANNOTATOR:
+                _check_guest(context, person, key, args)
             return function(context, person, *args, **kwargs)
 
         return checked
 
     return decorate
+
+
+def _check_guest(context: Context, person: Person, key: str, args: tuple[object, ...]) -> None:
+    """Let a guest work at a study they joined, and nothing else; the first argument is then its slug."""
+    with context.store.read() as db:
+        if not accounts.is_guest(db, person.id):
+            return
+        slug = str(args[0]) if args else ""
+        if key not in GUESTS_MAY or not enrolments.may_work(db, person.id, slug):
+            raise NotAllowedError("This is not part of the study you joined: go back to the study's page.")
 
 
 def _a(role: Role) -> str:

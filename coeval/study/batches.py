@@ -10,21 +10,12 @@ from coeval.domain import Call, Job, JobState, Person
 from coeval.llm.batch import BatchWriter, write_batch
 from coeval.llm.batch_results import BadLine, read_batch
 from coeval.llm.ledger import Prices
-from coeval.llm.protocols import render_calls
 from coeval.llm.request import Request
-from coeval.store import drafts, jobs, tasks
+from coeval.store import drafts, jobs
 from coeval.store.calls import StoredLedger
 from coeval.store.common import chunks
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.drafting import (
-    Prepared,
-    Wish,
-    complete_wish,
-    list_left,
-    options_of,
-    prepare_run,
-    read_wish,
-)
+from coeval.study.drafting import Prepared, Wish, ask_of, complete_wish, prepare_run, read_wish
 from coeval.study.judging import SAMPLES_PER_ATTEMPT, RunReport, run_drafting
 
 KIND = "batch"
@@ -55,7 +46,7 @@ async def write_questions(context: Context, person: Person, slug: str, wish: Wis
     """
     wish = complete_wish(context, wish)
     prepared = prepare_run(context, person, slug, wish)
-    writer = write_batch(_questions(context, prepared, wish), out, ledger=StoredLedger(context.store))
+    writer = write_batch(_questions(context, prepared), out, ledger=StoredLedger(context.store))
     with context.store.write() as db:
         params = {"slug": slug, "wish": asdict(wish)}
         jobs.add_job(
@@ -65,7 +56,7 @@ async def write_questions(context: Context, person: Person, slug: str, wish: Wis
                 prepared.task.id,
                 JobState.QUEUED,
                 params,
-                total=prepared.total,
+                total=len(prepared.items),
                 message=f"{prepared.run.label}: {writer.written:,} questions written to {out.name}",
                 created_by=person.name,
             ),
@@ -73,19 +64,13 @@ async def write_questions(context: Context, person: Person, slug: str, wish: Wis
     return writer
 
 
-def _questions(context: Context, prepared: Prepared, wish: Wish) -> Iterator[tuple[Request, int]]:
-    options = options_of(wish)
-    by_id = {criterion.id: criterion for criterion in prepared.criteria.criteria}
-    with context.store.read() as db:
-        pairs = list(list_left(db, prepared.task, prepared.run, prepared.criteria, wish))
-    for instance_id, criterion_id in pairs:
+def _questions(context: Context, prepared: Prepared) -> Iterator[tuple[Request, int]]:
+    for item in prepared.items:
         with context.store.read() as db:
-            instance = tasks.get_instance(db, instance_id)
-            attempt = drafts.next_attempt(db, prepared.run.id, instance_id, criterion_id)
-        assert instance is not None
-        first = (attempt - 1) * SAMPLES_PER_ATTEMPT
-        for request, sample in render_calls(prepared.task, by_id[criterion_id], instance, options):
-            yield request, first + sample
+            asked = ask_of(db, prepared.judge, item)
+            attempts = [drafts.next_attempt(db, prepared.run.id, item.instance, one) for one in item.criteria]
+        first = (max(attempts) - 1) * SAMPLES_PER_ATTEMPT
+        yield from ((request, first + sample) for request, sample in asked)
 
 
 @use_case(OWNERS)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 from coeval import ballots
 from coeval.ballots import Tally
-from coeval.domain import Ballot, CriteriaSet, Criterion, Person, Proposal, Task, Vote
+from coeval.domain import Ballot, CriteriaSet, Criterion, Instance, Origin, Person, Proposal, Task, Vote
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.store import Database, assignments, criteria
+from coeval.scrutiny import Design, tells_system
+from coeval.store import Database, assignments, criteria, review, tasks
+from coeval.store.review import Suggestion
 from coeval.study.access import EVERYONE, OWNERS, Context, require_task, use_case
 
 
@@ -106,17 +108,45 @@ def open_round(context: Context, person: Person, slug: str, proposals: Sequence[
 
 
 @use_case(OWNERS)
-def reopen_criteria(context: Context, person: Person, slug: str) -> RoundState:
-    """Open a vote on the next version, starting from the established criteria."""
+def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequence[int] = ()) -> RoundState:
+    """Open a vote on the next version: the established criteria, and these suggestions.
+
+    Raises:
+        NotFoundError: no set is established yet.
+    """
     with context.store.read() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
+        design = tasks.get_design(db, task.id)
+        wanted = [one for one in _open_suggestions(db, task) if one.id in suggested]
     if current is None:
         raise NotFoundError(
             f"“{slug}” has no established criteria yet: its first version is still being voted on."
         )
-    proposals = [Proposal(criterion.text, criterion.origin) for criterion in current.criteria]
-    return open_round(context, person, slug, proposals)
+    proposals = {ballots.same_words(one.text): Proposal(one.text, one.origin) for one in current.criteria}
+    for one in wanted:
+        note = f"suggested at {_name_instance(one.instance, design)}"
+        proposals.setdefault(ballots.same_words(one.text), Proposal(one.text, Origin.HUMAN, note=note))
+    return open_round(context, person, slug, list(proposals.values()))
+
+
+def _name_instance(instance: Instance, design: Design) -> str:
+    """A name for an instance that voters may read: it gives no hidden system away."""
+    if design.hide_systems and tells_system(instance, instance.external_id):
+        return f"an instance about “{instance.input[:80].strip()}”"
+    return f"instance {instance.external_id}"
+
+
+@use_case(OWNERS)
+def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
+    """See the criteria people suggested while scrutinising that were not put to the vote yet."""
+    with context.store.read() as db:
+        return _open_suggestions(db, require_task(db, slug))
+
+
+def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
+    voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
+    return [one for one in review.list_suggestions(db, task.id) if ballots.same_words(one.text) not in voted]
 
 
 @use_case(OWNERS)

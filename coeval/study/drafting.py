@@ -14,16 +14,18 @@ from itertools import islice
 from coeval.domain import CriteriaSet, Job, JobState, Person, Proposal, Run, Task
 from coeval.errors import InputError, ModelError, NotFoundError
 from coeval.llm.client import Client, Exchange
+from coeval.llm.estimate import ANSWER_TOKENS
 from coeval.llm.forecast import Forecast, forecast
 from coeval.llm.ideation import draft_criteria as ask_for_criteria
 from coeval.llm.ledger import Prices
-from coeval.llm.options import JudgeOptions
-from coeval.llm.protocols import render_calls
+from coeval.llm.options import COEVAL, FUSION, JudgeOptions
 from coeval.llm.request import Request
 from coeval.llm.runner import Runner, Sender
-from coeval.store import Database, criteria, drafts, jobs, tasks
+from coeval.store import Database, criteria, drafts, jobs, judging, tasks
 from coeval.store.calls import StoredLedger
 from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.assistants import choose_assistants, ensure_scores
+from coeval.study.judges import ByCriterion, Fused, Item, Judge, Questions
 
 KIND = "evaluations"
 ESTIMATED_FROM = 50
@@ -45,10 +47,17 @@ class Wish:
     prices: Prices = field(default_factory=Prices)
     retry_unscored: bool = False
     replay: bool = False
+    steps: bool = False
+    """Whether to give the evaluation steps of each criterion, which are written where there are none."""
+    plan: str = ""
+    assistants: tuple[str, ...] = ()
+    """For fusion: measures by name, or score columns as ``column:low:high``; none stands for all measures."""
+    ablation: bool = False
+    """For fusion: the same questions without assistants, their scores and the plan."""
 
 
-def options_of(wish: Wish) -> JudgeOptions:
-    """How each judgment of a pre-fill is asked for.
+def options_of(wish: Wish, steps: Mapping[str, str] | None = None) -> JudgeOptions:
+    """How each judgment of a pre-fill is asked for; ``steps`` by the text of their criterion.
 
     Raises:
         InputError: there is no such protocol, or it cannot take so many samples.
@@ -60,6 +69,7 @@ def options_of(wish: Wish) -> JudgeOptions:
         temperature=wish.temperature,
         persona=wish.persona,
         logprobs=wish.logprobs,
+        steps=steps or {},
     )
 
 
@@ -117,35 +127,63 @@ def estimate_run(context: Context, person: Person, slug: str, wish: Wish) -> For
         NotFoundError: the task has no criteria set or no instances.
     """
     wish = complete_wish(context, wish)
-    options = options_of(wish)
     with context.store.read() as db:
-        task, current = _require_ready(db, slug)
+        task, current = require_ready(db, slug)
         stored = drafts.get_run(db, task.id, wish.label)
         pairs = list(list_left(db, task, stored, current, wish))
-        by_id = {criterion.id: criterion for criterion in current.criteria}
-        step = max(1, len(pairs) // ESTIMATED_FROM)
+    judge = build_judge(context, task, current, wish)
+    items = judge.group(pairs)
+    with context.store.read() as db:
         sample = []
-        for instance_id, criterion_id in pairs[::step]:
-            instance = tasks.get_instance(db, instance_id)
-            assert instance is not None
-            sample += render_calls(task, by_id[criterion_id], instance, options)
+        for item in items[:: max(1, len(items) // ESTIMATED_FROM)]:
+            sample += ask_of(db, judge, item)
+    answers = options_of(wish).answers
     return forecast(
         sample,
-        len(pairs) * options.answers,
+        len(items) * answers,
         wish.prices,
         ledger=StoredLedger(context.store),
         concurrency=wish.concurrency,
+        answer_tokens=ANSWER_TOKENS[wish.protocol]
+        if wish.protocol in ANSWER_TOKENS
+        else ANSWER_TOKENS[COEVAL],
     )
+
+
+def ask_of(db: Database, judge: Judge, item: Item) -> Questions:
+    """The questions of an item, as ``Judge.questions`` gives them."""
+    instance = tasks.get_instance(db, item.instance)
+    assert instance is not None
+    return judge.questions(item, instance)
+
+
+def build_judge(context: Context, task: Task, current: CriteriaSet, wish: Wish) -> Judge:
+    """The judge that a wish describes; for fusion the assistants' scores are computed and stored here.
+
+    Raises:
+        InputError: there is no such protocol or assistant.
+    """
+    by_id = {criterion.id: criterion for criterion in current.criteria}
+    with context.store.read() as db:
+        steps = judging.get_steps(db, by_id) if wish.steps else {}
+        chosen = (
+            [] if wish.ablation or wish.protocol != FUSION else choose_assistants(db, task, wish.assistants)
+        )
+    options = options_of(wish, {by_id[criterion].text: text for criterion, text in steps.items()})
+    if wish.protocol != FUSION:
+        return ByCriterion(task, by_id, options)
+    scores = ensure_scores(context, task, chosen)
+    return Fused(task, by_id, options, wish.plan, chosen, scores)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A pre-fill ready to go: what is to be judged, by which run, in how many drafts."""
+    """A pre-fill ready to go: the run, the judge, and the items still to be judged."""
 
     task: Task
-    criteria: CriteriaSet
     run: Run
-    total: int
+    judge: Judge
+    items: list[Item]
 
 
 @use_case(OWNERS)
@@ -154,17 +192,26 @@ def prepare_run(context: Context, person: Person, slug: str, wish: Wish) -> Prep
 
     Raises:
         NotFoundError: the task has no criteria set or no instances.
-        InputError: a run of that label was made with other settings.
+        InputError: a run of that label was made with other settings, or fusion has no plan yet.
     """
     wish = complete_wish(context, wish)
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+        stored = drafts.get_run(db, task.id, wish.label)
+    if stored is not None and wish.protocol == FUSION and not wish.plan:
+        wish = replace(wish, plan=str(stored.params.get("plan", "")))
+    if wish.protocol == FUSION and not wish.plan and not wish.ablation:
+        raise InputError(
+            "Fusion needs a plan: have the model write one, look at it, and start the run with it."
+        )
+    judge = build_judge(context, task, current, wish)
     with context.store.write() as db:
-        task, current = _require_ready(db, slug)
-        run = _ensure_run(db, task, current, wish)
-        left = sum(1 for _ in list_left(db, task, run, current, wish))
-    return Prepared(task, current, run, left)
+        run = _ensure_run(db, task, current, wish, judge)
+        pairs = list(list_left(db, task, run, current, wish))
+    return Prepared(task, run, judge, judge.group(pairs))
 
 
-def _require_ready(db: Database, slug: str) -> tuple[Task, CriteriaSet]:
+def require_ready(db: Database, slug: str) -> tuple[Task, CriteriaSet]:
     """The task and its criteria set, where there is something to draft by it."""
     task = require_task(db, slug)
     current = criteria.get_criteria_set(db, task.id)
@@ -180,7 +227,9 @@ def complete_wish(context: Context, wish: Wish) -> Wish:
     model = wish.model or context.settings.model
     samples = f"{wish.samples} samples" if wish.samples else ""
     heat = f"temperature {wish.temperature:g}" if wish.temperature is not None else ""
-    parts = [model, wish.protocol, samples, heat, wish.persona, "expected score" if wish.logprobs else ""]
+    kind = "ablation" if wish.ablation else "steps" if wish.steps else ""
+    expected = "expected score" if wish.logprobs else ""
+    parts = [model, wish.protocol, kind, samples, heat, wish.persona, expected]
     return replace(
         wish,
         model=model,
@@ -189,14 +238,17 @@ def complete_wish(context: Context, wish: Wish) -> Wish:
     )
 
 
-def _ensure_run(db: Database, task: Task, current: CriteriaSet, wish: Wish) -> Run:
-    options = options_of(wish)
-    params = {
+def _ensure_run(db: Database, task: Task, current: CriteriaSet, wish: Wish, judge: Judge) -> Run:
+    options = judge.options
+    params: dict[str, object] = {
         "samples": options.answers,
         "temperature": wish.temperature,
         "persona": wish.persona,
         "logprobs": wish.logprobs,
+        "steps": dict(options.steps),
     }
+    if isinstance(judge, Fused):
+        params |= {"plan": judge.plan, "assistants": [one.name for one in judge.assistants]}
     wanted = Run(wish.protocol, wish.model, wish.label, options.prompt_hash, params, shown=True)
     stored = drafts.get_run(db, task.id, wish.label)
     if stored is None:
@@ -243,7 +295,7 @@ def start_job(context: Context, person: Person, slug: str, wish: Wish) -> Job:
                 task=prepared.task.id,
                 state=JobState.QUEUED,
                 params={"slug": slug, "wish": asdict(complete_wish(context, wish))},
-                total=prepared.total,
+                total=len(prepared.items),
                 message=prepared.run.label,
                 created_by=person.name,
             ),
@@ -253,7 +305,9 @@ def start_job(context: Context, person: Person, slug: str, wish: Wish) -> Job:
 def read_wish(params: Mapping[str, object]) -> Wish:
     """The wish that a job was started with."""
     values = dict(params["wish"])  # type: ignore[call-overload]
-    return Wish(**values | {"prices": Prices(**values["prices"])})
+    values["prices"] = Prices(**values["prices"])
+    values["assistants"] = tuple(values["assistants"])
+    return Wish(**values)
 
 
 @use_case(OWNERS)

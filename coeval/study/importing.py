@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coeval.datasets import load_study
 from coeval.domain import (
+    Arm,
     Criterion,
     Draft,
     DraftStatus,
@@ -228,6 +229,7 @@ class _Import:
             score=one.score,
             rows=tuple(_with_id(row, draft) for row in one.rows),
             draft=draft.id if draft else None,
+            shown_score=draft.score if draft and one.arm is not Arm.BLIND else None,
             arm=one.arm,
             opened_at=one.opened_at,
             submitted_at=one.submitted_at,

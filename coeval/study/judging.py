@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from coeval.domain import Criterion, Draft, DraftStatus, ImportedDraft, Instance, Person
-from coeval.llm import protocols
+from coeval.domain import Draft, DraftStatus, ImportedDraft, Instance, Person
 from coeval.llm.failures import CallError, Failure
+from coeval.llm.options import FUSION
 from coeval.llm.pool import Outcome, run_all
 from coeval.llm.progress import Progress, Usage
 from coeval.llm.request import Ask
-from coeval.store import drafts, tasks
+from coeval.store import drafts, judging, tasks
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.drafting import (
-    Prepared,
-    Wish,
-    build_runner,
-    complete_wish,
-    list_left,
-    options_of,
-    prepare_run,
-)
+from coeval.study.drafting import Prepared, Wish, build_runner, complete_wish, prepare_run, require_ready
+from coeval.study.helping import write_plan, write_steps
+from coeval.study.judges import Item, Made
 
 SAMPLES_PER_ATTEMPT = 1000
 """A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
@@ -75,26 +69,25 @@ async def run_drafting(
         NotFoundError, InputError: see ``prepare_run``.
     """
     wish = complete_wish(context, wish)
-    prepared = prepare_run(context, person, slug, wish)
     runner = build_runner(context, concurrency=wish.concurrency, prices=wish.prices, replay=wish.replay)
-    work = _Work(context, prepared, wish, runner.ask)
-    with context.store.read() as db:
-        pairs = list(list_left(db, prepared.task, prepared.run, prepared.criteria, wish))
     async with runner:
+        wish = await _write_what_is_missing(context, slug, wish, runner.ask)
+        prepared = prepare_run(context, person, slug, wish)
+        work = _Work(context, prepared, runner.ask)
         summary = await run_all(
-            pairs,
+            prepared.items,
             work.judge,
             concurrency=wish.concurrency,
             on_result=work.store,
             should_stop=should_stop,
             on_progress=on_progress,
-            total=prepared.total,
+            total=len(prepared.items),
             usage=runner.usage,
         )
     message = summary.stopped or "; ".join(f"{n} x {said}" for said, n in summary.errors.most_common(3))
     return RunReport(
         prepared.run.label,
-        prepared.total,
+        len(prepared.items),
         summary.done,
         summary.failed,
         work.unscored,
@@ -103,49 +96,82 @@ async def run_drafting(
     )
 
 
-class _Work:
-    """One pass over the pairs of a run: asks, and stores what comes."""
+async def _write_what_is_missing(context: Context, slug: str, wish: Wish, ask: Ask) -> Wish:
+    """The wish with its plan written, and the steps of the criteria stored, where either was wanted."""
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+        opened = drafts.get_run(db, task.id, wish.label) is not None
+    if wish.steps:
+        await write_steps(context, task, current, wish.model, ask)
+    if wish.protocol == FUSION and not (wish.plan or wish.ablation or opened):
+        return replace(wish, plan=await write_plan(context, task, current, wish, ask))
+    return wish
 
-    def __init__(self, context: Context, prepared: Prepared, wish: Wish, ask: Ask) -> None:
+
+class _Work:
+    """One pass over the items of a run: asks, and stores what comes."""
+
+    def __init__(self, context: Context, prepared: Prepared, ask: Ask) -> None:
         self.context, self.prepared, self.ask = context, prepared, ask
-        self.criteria = {criterion.id: criterion for criterion in prepared.criteria.criteria}
-        self.options = options_of(wish)
         self.unscored = 0
 
-    async def judge(self, pair: tuple[int, int]) -> Draft:
+    async def judge(self, item: Item) -> _Judged:
         with self.context.store.read() as db:
-            instance = tasks.get_instance(db, pair[0])
-            attempt = drafts.next_attempt(db, self.prepared.run.id, *pair)
+            instance = tasks.get_instance(db, item.instance)
+            run = self.prepared.run.id
+            attempts = {one: drafts.next_attempt(db, run, item.instance, one) for one in item.criteria}
         assert instance is not None
-        made = await self._ask(self.criteria[pair[1]], instance, attempt)
-        return Draft(
-            instance=pair[0],
-            criterion=pair[1],
-            score=made.score,
-            rows=made.rows,
-            status=DraftStatus.UNSCORED if made.score is None else DraftStatus.OK,
-            reason=made.reason,
-            raw=made.raw,
-            samples=made.samples,
-            attempt=attempt,
-        )
-
-    async def _ask(self, criterion: Criterion, instance: Instance, attempt: int) -> ImportedDraft:
-        ask = _further(self.ask, attempt)
+        ask = _further(self.ask, max(attempts.values()))
         try:
-            return await protocols.judge(ask, self.prepared.task, criterion, instance, self.options)
+            made = await self.prepared.judge.judge(ask, item, instance)
         except CallError as error:
             if error.kind not in UNREADABLE:
                 raise
-            said = f"{error} Send it again from Set-up, or with --retry-unscored."
-            return ImportedDraft(instance.external_id, criterion.text, None, reason=said, raw=error.received)
+            made = _unread(item, instance, error)
+        return _Judged(item.instance, attempts, made)
 
-    def store(self, outcomes: Sequence[Outcome[tuple[int, int], Draft]]) -> None:
-        made = [outcome.result for outcome in outcomes if outcome.result is not None]
+    def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
+        judged = [outcome.result for outcome in outcomes if outcome.result is not None]
+        made = [draft for one in judged for draft in one.drafts()]
+        run = self.prepared.run.id
         with self.context.store.write() as db:
             for draft in made:
-                drafts.record_draft(db, self.prepared.run.id, draft)
+                drafts.record_draft(db, run, draft)
+            for one in judged:
+                if (whole := one.made.overall) is not None:
+                    judging.record_overall(db, run, one.instance, whole.score, whole.reason)
         self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What came of an item, with the number of the attempt at each of its criteria."""
+
+    instance: int
+    attempts: Mapping[int, int]
+    made: Made
+
+    def drafts(self) -> list[Draft]:
+        return [
+            Draft(
+                instance=self.instance,
+                criterion=criterion,
+                score=one.score,
+                rows=one.rows,
+                status=DraftStatus.UNSCORED if one.score is None else DraftStatus.OK,
+                reason=one.reason,
+                raw=one.raw,
+                samples=one.samples,
+                attempt=self.attempts[criterion],
+            )
+            for criterion, one in self.made.drafts.items()
+        ]
+
+
+def _unread(item: Item, instance: Instance, error: CallError) -> Made:
+    said = f"{error} Send it again from Set-up, or with --retry-unscored."
+    blank = ImportedDraft(instance.external_id, "", None, reason=said, raw=error.received)
+    return Made(dict.fromkeys(item.criteria, blank))
 
 
 def _further(ask: Ask, attempt: int) -> Ask:

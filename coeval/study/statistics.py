@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Person, Role, Task
-from coeval.stats import build_report
+from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
 from coeval.stats.frames import CROWD, RESEARCHER, StudyFrames
 from coeval.store import Database, Store, criteria, people, reports
 from coeval.study.access import TEAM, Context, require_task, use_case
@@ -50,6 +50,21 @@ def get_report(context: Context, person: Person, slug: str) -> dict[str, Any]:
     """See every statistic of a task in one document, as ``stats --json`` prints it."""
     report: dict[str, Any] = get_statistic(context, person, slug, build_report, actions=True)
     return report
+
+
+@use_case(TEAM)
+def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, str | pd.DataFrame]:
+    """Download the paper's tables with a methods paragraph: file names to texts, or to what a CSV holds."""
+    report, frames = get_report(context, person, slug), get_frames(context, person, slug)
+    with context.store.read() as db:
+        votes = _frame(reports.read(db, reports.VOTES, task=require_task(db, slug).id))
+    tables = paper_tables(frames, report, votes if len(votes) else None)
+    texts: dict[str, str | pd.DataFrame] = {
+        "methods.md": methods_paragraph(frames, report) + "\n",
+        "tables.md": tables_markdown(tables),
+        "tables.tex": tables_latex(tables),
+    }
+    return texts | {f"{table.name}.csv": table.frame for table in tables}
 
 
 @dataclass(slots=True)
@@ -139,10 +154,10 @@ def _named(ids: pd.Series[Any], names: Mapping[int, str]) -> Any:
 def _timed(scores: pd.DataFrame) -> pd.DataFrame:
     opened = pd.to_datetime(scores["opened_at"], format="ISO8601", utc=True)
     submitted = pd.to_datetime(scores["submitted_at"], format="ISO8601", utc=True)
-    for name in ("score", "draft_score", "shown_score", "active_ms"):
+    for name in ("score", "draft_score", "shown_score", "first_score", "active_ms"):
         scores[name] = scores[name].astype(float)
     return scores.assign(
-        sown=False,
+        sown=scores["sown"].astype(bool),
         wall_seconds=(submitted - opened).dt.total_seconds(),
         active_seconds=scores["active_ms"] / 1000,
     ).drop(columns=["active_ms"])

@@ -8,13 +8,14 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Job, JobState, Person
-from coeval.errors import CoevalError
+from coeval.errors import CoevalError, InputError, NotFoundError
 from coeval.llm.ledger import Prices
-from coeval.llm.options import PROTOCOLS
+from coeval.llm.options import PERSONAS, PROTOCOLS
 from coeval.study import drafting, tasks
 from coeval.study.access import Context
 from coeval.study.drafting import Wish
 from coeval.study.worker import Worker
+from coeval.ui.admin_judging import FusionBox, StepsBox
 from coeval.ui.criteria_views import model_hint
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import Node, View, el, table
@@ -70,14 +71,19 @@ class _Prefill:
         )
         with gr.Row():
             samples = gr.Number(
-                None, precision=0, minimum=1, maximum=100, label="Samples (empty: the protocol's own)"
+                0, precision=0, minimum=0, maximum=100, label="Samples (0: the protocol's own)"
             )
-            temperature = gr.Number(None, minimum=0, maximum=2, label="Temperature (empty: the model's own)")
+            temperature = gr.Textbox("", label="Temperature (empty: the model's own)", max_length=6)
         with gr.Row():
             price_in = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
             price_out = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
-        label = gr.Textbox("", label="Label (empty: made from model and protocol)", max_length=120)
-        return [model, protocol, samples, temperature, price_in, price_out, label]
+        persona = gr.Dropdown([(what, name) for name, what in PERSONAS.items()], value="", label="Persona")
+        logprobs = gr.Checkbox(label="Expected score from log-probabilities")
+        label = gr.Textbox("", label="Label (empty: made from the settings)", max_length=120)
+        self.steps = StepsBox(self.context, self.task, model)
+        self.fusion = FusionBox(self.context, self.task, model)
+        own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
+        return [*own, self.steps.use, *self.fusion.inputs]
 
     def bind(self) -> Bind:
         quick: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
@@ -91,13 +97,22 @@ class _Prefill:
         self.run.input(self.on_show, [self.task, self.run], outputs, **quick)
         self.timer.tick(self.on_tick, self.task, [self.jobs], **quick)
 
+        helps = [self.steps.criterion, self.steps.text, self.fusion.assistants]
+
         def load_on(event: Callable[..., Any]) -> None:
-            event(self.on_load, self.task, outputs, **quick)
+            event(self.on_load, self.task, [*outputs, *helps], **quick)
 
         return load_on
 
     def on_load(self, slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        return self._do(request, slug, lambda person, task: None)
+        state = self._do(request, slug, lambda person, task: None)
+        try:
+            person = get_person(self.context, request)
+            if slug:
+                state |= self.steps.update(person, slug) | self.fusion.update(person, slug)
+        except NotFoundError:
+            pass  # without criteria or instances there is nothing to help with yet
+        return state
 
     def on_estimate(self, slug: str, request: gr.Request, *values: Any) -> Any:
         try:
@@ -177,15 +192,42 @@ class _Prefill:
 
 def read_wish(values: tuple[Any, ...]) -> Wish:
     """The form's values as a wish."""
-    model, protocol, samples, temperature, price_in, price_out, label = values
+    model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *help_ = values
+    steps, assistants, ablation, plan = help_
     return Wish(
         model=(model or "").strip(),
         protocol=protocol,
         samples=int(samples) if samples else None,
-        temperature=temperature,
+        temperature=read_temperature(temperature),
+        persona=persona or "",
+        logprobs=bool(logprobs),
         label=(label or "").strip(),
+        steps=bool(steps),
+        plan=(plan or "").strip(),
+        assistants=tuple(assistants or ()),
+        ablation=bool(ablation),
         prices=Prices(float(price_in or 0), float(price_out or 0)),
     )
+
+
+def read_temperature(text: str | None) -> float | None:
+    """The temperature as typed; None where the box is empty.
+
+    Raises:
+        InputError: it is not a number from 0 to 2.
+
+    >>> read_temperature(" 0.7 "), read_temperature("")
+    (0.7, None)
+    """
+    if not (text or "").strip():
+        return None
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value <= 2:
+        raise InputError(f"“{text}” is not a temperature: type a number from 0 to 2, or leave it empty.")
+    return value
 
 
 def jobs_view(listed: list[Job]) -> Node:

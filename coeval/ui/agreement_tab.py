@@ -82,6 +82,7 @@ def _build_parts() -> _Parts:
         section = gr.Radio(
             choices,
             value=choices[0][1],
+            label="Section",
             show_label=False,
             container=False,
             elem_id="agreement-section",
@@ -127,13 +128,12 @@ def _states(
 
 
 def _texts(parts: _Parts, page: Page, slug: str, section: str) -> dict[Any, Any]:
-    notes = notes_view(page.notes)
     tiles = el("div.tiles", *page.tiles, data_section=section, data_whole="yes" if page.whole else "no")
     return {
         parts.section: gr.Radio(visible=True),
         parts.downloads: downloads_view(slug),
-        parts.tiles: with_links(slug, [tiles]),
-        parts.tables: with_links(slug, [*page.tables, *([notes] if notes else [])]),
+        parts.tiles: with_links(slug, [page.banner, tiles]),
+        parts.tables: with_links(slug, [*page.tables, notes_view(page.notes)]),
     }
 
 
@@ -141,14 +141,14 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, A
     foot = el(
         "div.chart-foot",
         el("p.note", figure.note) if figure.note else None,
-        el("details", el("summary", "In words"), el("p.note", figure.words)),
+        el("details", el("summary", "In words"), el("p.note", figure.words)) if not figure.empty else None,
         el("a", "Data as CSV", href=chart_file(slug, section, figure.name), download=""),
         el("a", "Rows", href=figure.rows, download="", title=f"The rows under it: {figure.rows}"),
     )
     return {
         slot.card: gr.Column(visible=True, elem_classes=["card", "chart", figure.width]),
-        slot.head: el("h4", figure.title),
-        slot.plot: figure.draw(),
+        slot.head: [el("h4", figure.title), *([el("p", figure.words)] if figure.empty else [])],
+        slot.plot: gr.Plot(visible=False) if figure.empty else gr.Plot(figure.draw(), visible=True),
         slot.foot: with_links(slug, [foot]),
     }
 

@@ -33,7 +33,8 @@ def _frame(rows: list[list[Any]], **attrs: Any) -> pd.DataFrame:
 
 def _proposal_row(proposal: Proposal, vote: Vote | None) -> list[Any]:
     merged = [text for text in proposal.members if text != proposal.text]
-    note = "also worded: " + " / ".join(merged) if merged else ""
+    worded = "also worded: " + " / ".join(merged) if merged else ""
+    note = " · ".join(part for part in (proposal.note, worded) if part)
     action, reason, new_text = (vote.action, vote.reason, vote.new_text) if vote else (None, "", "")
     return [proposal.id, "criterion", _support(proposal), proposal.text, note, action, reason, new_text]
 

@@ -67,7 +67,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def _spooled() -> IO[bytes]:
-    return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # type: ignore[return-value]
+    return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)
 
 
 def _file(target: IO[bytes], name: str, kind: str) -> Response:

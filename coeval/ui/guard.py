@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coeval.domain import Role
 from coeval.study.access import Context
-from coeval.study.people import get_signed_in
+from coeval.study.people import get_member, get_signed_in
 from coeval.ui.identity import COOKIE
 
 HEADERS = {
@@ -58,10 +58,12 @@ class Guard:
 
     def _page(self, request: Request, path: str) -> Response | None:
         """Where a page's visitor is sent instead; None where they may see it."""
-        person = get_signed_in(self.context, request.cookies.get(COOKIE))
+        token = request.cookies.get(COOKIE)
+        person = get_member(self.context, token)
         base = request.scope.get("root_path", "").rstrip("/")
         if person is None:
-            return RedirectResponse(f"{base}/signin", 303)
+            guest = get_signed_in(self.context, token)
+            return RedirectResponse(f"{base}/{'s/' if guest else 'signin'}", 303)
         if PAGES[path] not in (None, person.role):
             return RedirectResponse(f"{base}/", 303)
         return None

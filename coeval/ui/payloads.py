@@ -82,6 +82,7 @@ class SubmissionPayload(Payload):
     rows: list[RowPayload] = Field(max_length=MAX_ROWS)
     added: list[AddedPayload] = Field(max_length=MAX_ADDED)
     filter: Literal["all", "unfinished", "flagged"] = "unfinished"
+    first: bool = False
 
     def to_sent(self) -> Sent:
         """The same as the use case takes it.
@@ -101,6 +102,7 @@ class SubmissionPayload(Payload):
             opened_at=self.opened_at,
             active_ms=self.active_ms,
             bulk=self.bulk,
+            first=self.first,
         )
 
 
@@ -111,6 +113,13 @@ class MarkPayload(Payload):
     flagged: bool | None = None
     comment: Remark | None = None
     skipped: bool | None = None
+
+
+class SuggestionPayload(Payload):
+    """A criterion that somebody misses, and the instance that prompted it."""
+
+    instance: Id
+    text: Remark
 
 
 def _sent_row(row: RowPayload) -> SentRow:

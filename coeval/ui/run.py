@@ -7,26 +7,39 @@ import socket
 import uvicorn
 
 from coeval.errors import InputError
+from coeval.settings import Settings
+from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.demo import ensure_demo
 from coeval.ui.server import build_app
 
 
-def run_server(context: Context, host: str, port: int) -> None:
-    """Serve CoEval on an address of this machine until interrupted.
+def run_server(settings: Settings, host: str, port: int) -> None:
+    """Serve CoEval on an address until interrupted.
 
     Raises:
         InputError: the port is taken.
     """
     _check_free(host, port)
+    context = Context(Store(settings.db), settings)
     ensure_demo(context)
     shown = f"[{host}]" if ":" in host else host
     print(f"CoEval is at http://{shown}:{port}  (file: {context.store.path}; Ctrl+C stops it)", flush=True)
-    config = uvicorn.Config(
-        build_app(context), host=host, port=port, log_level="warning", timeout_graceful_shutdown=10
-    )
-    uvicorn.Server(config).run()
+    uvicorn.Server(_config(context, host, port)).run()
     context.store.close()
+
+
+def _config(context: Context, host: str, port: int) -> uvicorn.Config:
+    # a Space is reached through its proxy alone, so what that says of the visitor's address can be believed
+    trusted = "*" if context.settings.behind_proxy else "127.0.0.1"
+    return uvicorn.Config(
+        build_app(context),
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=10,
+        forwarded_allow_ips=trusted,
+    )
 
 
 def _check_free(host: str, port: int) -> None:

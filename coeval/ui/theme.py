@@ -44,6 +44,7 @@ HEAD = """
 <link rel="icon" type="image/svg+xml" href="{static}favicon.svg">
 <link rel="stylesheet" href="{static}coeval.css">
 <link rel="stylesheet" href="{static}app.css">
+<link rel="stylesheet" href="{static}agreement.css">
 <script>
   /* components may be built before the modules below have loaded: they wait here */
   window.coevalReady = (run) => window.coeval?.view ? run() : addEventListener('coeval-ready', run, {{once: true}});

@@ -78,7 +78,17 @@ def start_stub_process(latency: float) -> subprocess.Popen[str]:
 
 def run_side(side: str, folder: Path, url: str) -> Figures:
     """One side in a process of its own; MB are those above an interpreter that has imported nothing."""
-    command = [sys.executable, "-m", "tests.benchmarks.prefill", "--side", side, "--folder", str(folder), "--url", url]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.benchmarks.prefill",
+        "--side",
+        side,
+        "--folder",
+        str(folder),
+        "--url",
+        url,
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"the {side} side failed:\n{done.stderr}")
@@ -99,7 +109,8 @@ def build_study(folder: Path, calls: int) -> None:
     task = Task(SLUG, "Retell an event", "Retell the event of the note for a local newspaper.")
     criterion = Criterion("The text is clear to somebody who knows nothing of the event.")
     instances = tuple(
-        Instance(f"i{n}", f"Note {n}: a ferry was late.", f"Report {n}. " + PARAGRAPH * 6) for n in range(calls)
+        Instance(f"i{n}", f"Note {n}: a ferry was late.", f"Report {n}. " + PARAGRAPH * 6)
+        for n in range(calls)
     )
     context = make_context(folder, "")
     import_study(context, OPERATOR, Study(task, instances, (criterion,)))
@@ -182,7 +193,9 @@ def peak_mb(status: str = "") -> float:
 
 def interpreter_mb() -> float:
     """The same of a Python that has imported nothing."""
-    return peak_mb(subprocess.check_output([sys.executable, "-c", f"print(open('{STATUS}').read())"], text=True))
+    return peak_mb(
+        subprocess.check_output([sys.executable, "-c", f"print(open('{STATUS}').read())"], text=True)
+    )
 
 
 def _medians(results: Sequence[Figures]) -> Figures:
@@ -208,10 +221,15 @@ def render_table(medians: dict[str, Figures], calls: int, latency: float) -> str
         "| | calls/s | of bare | CPU ms a call | MB above the interpreter |",
         "|---|---:|---:|---:|---:|",
     ]
-    names = {"bare": "bare AsyncOpenAI with a semaphore", "coeval": "CoEval: ledger, parsing, drafts, commits"}
+    names = {
+        "bare": "bare AsyncOpenAI with a semaphore",
+        "coeval": "CoEval: ledger, parsing, drafts, commits",
+    }
     for side, row in medians.items():
         ratio = row["rate"] / medians["bare"]["rate"]
-        lines.append(f"| {names[side]} | {row['rate']:.0f} | {ratio:.2f} | {row['cpu_ms']:.1f} | {row['mb']:.0f} |")
+        lines.append(
+            f"| {names[side]} | {row['rate']:.0f} | {ratio:.2f} | {row['cpu_ms']:.1f} | {row['mb']:.0f} |"
+        )
     met = ", ".join(f"{name} {'met' if ok else 'MISSED'}" for name, ok in _met(medians).items())
     goals = f"at least {GOALS['ratio']} of bare, at most {GOALS['cpu_ms']} ms and {GOALS['mb']:.0f} MB"
     return "\n".join([*lines, "", f"Goals ({goals}): {met}."])

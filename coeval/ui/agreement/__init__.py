@@ -47,14 +47,8 @@ def get_pages(context: Context, person: Person, slug: str, section: str) -> Iter
         raise NotFoundError(f"There is no section “{section[:80]}”; there are: {', '.join(SECTIONS)}.")
     get = partial(get_statistic, context, person, slug)
     if not get(count_submissions):
-        yield Page(
-            [
-                message(
-                    "Nobody has scored anything yet",
-                    "As soon as the first submission is saved, it counts here.",
-                )
-            ]
-        )
+        text = "As soon as the first submission is saved, it counts here."
+        yield Page(banner=message("Nobody has scored anything yet", text))
         return
     for page in SECTIONS[section].build(get):
         yield replace(page, notes=[*get(list_notes), *page.notes])

@@ -14,7 +14,7 @@ from coeval.stats.report_work import behaviour_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, banner, crossed, data_table, tile
-from coeval.ui.agreement.words import number, percent, plain_number, plural, shown
+from coeval.ui.agreement.words import number, numbered, percent, plain_number, plural, shown
 from coeval.ui.view import Node
 
 LEVELS = ("dataset", "document", "system")
@@ -35,21 +35,20 @@ def build(get: Get) -> Iterator[Page]:
     run = _main_run(section.runs)
     if run is None:
         yield Page(
-            [banner("No run of drafts has a score yet, so there is no model to hold against people.")],
-            [distribution_figure(behaviour.distributions)],
+            banner=banner("No run of drafts has a score yet, so there is no model to hold against people."),
+            figures=[distribution_figure(behaviour.distributions)],
         )
         return
     yield Page(
-        [
-            _labels_banner(section, run),
-            _correlation_tile(run),
-            _median_tile(run),
-            _accuracy_tile(run),
-            _alt_tile(run),
+        banner=_labels_banner(section, run),
+        tiles=[_correlation_tile(run), _median_tile(run), _accuracy_tile(run), _alt_tile(run)],
+        figures=[
+            correlations_figure(run),
+            confusion_figure(run),
+            distribution_figure(behaviour.distributions),
         ],
-        [correlations_figure(run), confusion_figure(run), distribution_figure(behaviour.distributions)],
-        [_runs_table(section), _pairwise_table(section), _criteria_table(run), *_more_tables(section)],
-        section_notes({"alignment": section}),
+        tables=[_runs_table(section), _pairwise_table(section), _criteria_table(run), *_more_tables(section)],
+        notes=section_notes({"alignment": section}),
     )
 
 
@@ -60,7 +59,7 @@ def _main_run(runs: Sequence[Result]) -> Result | None:
 
 def _labels_banner(section: Result, run: Result) -> Node:
     """Which labels the figures rest on: the first thing to know here."""
-    name = run.label or run.run
+    name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
     if section.labels == BLIND:
         return banner(
             f"Held against blind scores only: {plural(section.n_labels, 'score')} given without the draft "
@@ -80,7 +79,7 @@ def _correlation_tile(run: Result) -> Node:
     groups = f"{plural(level.groups_used, 'document')} used" if level is document else ""
     skipped = [f"{plural(level.groups_skipped, 'document')} left out: one side gave one score only"]
     return tile(
-        "Kendall τ-b",
+        "Kendall's tau-b",
         level.kendall,
         name,
         groups,
@@ -110,12 +109,12 @@ def _alt_tile(run: Result) -> Node:
     found = run.alt_test
     rate = found.winning_rate if isinstance(found.winning_rate, Estimate) else Estimate(found.winning_rate)
     if not rate.defined:
-        return tile("May stand in for a person", rate, "alt-test")
-    verdict = "passes" if found.passed else "does not pass"
+        return tile("Alt-test winning rate", rate, "alt-test")
+    verdict = "the model may stand in for a person" if found.passed else "below .50, the model may not"
     return tile(
-        "May stand in for a person",
+        "Alt-test winning rate",
         rate,
-        f"alt-test: {verdict} at .50",
+        verdict,
         f"advantage probability {number(found.advantage_probability)}",
         f"ε {number(found.epsilon)}",
         plural(len(found.people), "person", "people") + " tested",
@@ -162,6 +161,7 @@ def correlations_figure(run: Result) -> Figure:
         words,
         rows="drafts.csv",
         width="wide",
+        nothing=drawn.empty,
         note="dataset: all items pooled · document: within each, then the mean · system: the systems' means",
     )
 
@@ -230,7 +230,7 @@ def distribution_figure(distributions: Sequence[Result]) -> Figure:
     )
 
 
-def _runs_table(section: Result) -> Node:
+def _runs_table(section: Result) -> Node | None:
     rows = [
         (
             run.label + (" (shown)" if run.shown else ""),
@@ -263,7 +263,7 @@ def _alt_words(found: Result) -> str:
     return f"ω {number(found.winning_rate)}, ρ {number(found.advantage_probability)}"
 
 
-def _pairwise_table(section: Result) -> Node:
+def _pairwise_table(section: Result) -> Node | None:
     """Mean correlations over pairs of raters (CoEval paper, table 8)."""
     found = section.mean_pairwise_correlations
     rows = [
@@ -274,7 +274,7 @@ def _pairwise_table(section: Result) -> Node:
             f"{found[name].n_pairs_left_out:,}",
         )
         for name, title in COLUMNS.items()
-        if name in found
+        if found[name].n_pairs or found[name].n_pairs_left_out
     ]
     frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
     return data_table(
@@ -282,17 +282,18 @@ def _pairwise_table(section: Result) -> Node:
     )
 
 
-def _criteria_table(run: Result) -> Node:
+def _criteria_table(run: Result) -> Node | None:
+    names = numbered([part.criterion for part in run.per_criterion]).values()
     rows = [
         (
-            f"{place}. {part.criterion}",
+            name,
             f"{part.n_units:,}",
             *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS),
             percent(part.confusion.exact),
             plain_number(part.confusion.bias),
             _alt_words(part.alt_test),
         )
-        for place, part in enumerate(run.per_criterion, 1)
+        for part, name in zip(run.per_criterion, names, strict=True)
     ]
     columns = [
         "Criterion",
@@ -307,8 +308,8 @@ def _criteria_table(run: Result) -> Node:
     return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
 
 
-def _more_tables(section: Result) -> list[Node]:
-    tables = []
+def _more_tables(section: Result) -> list[Node | None]:
+    tables: list[Node | None] = []
     if section.comparisons:
         tables.append(_comparisons_table(section.comparisons))
     if section.competence.annotators:
@@ -316,7 +317,7 @@ def _more_tables(section: Result) -> list[Node]:
     return tables
 
 
-def _comparisons_table(comparisons: Sequence[Result]) -> Node:
+def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
     rows = [
         (
             f"{row.a} – {row.b}",
@@ -344,7 +345,7 @@ def _comparisons_table(comparisons: Sequence[Result]) -> Node:
     return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
-def _competence_table(competence: Result) -> Node:
+def _competence_table(competence: Result) -> Node | None:
     rows: list[tuple[Any, ...]] = [
         (row["annotator"], number(row["competence"]), f"{row['n']:,}") for row in competence.annotators
     ]

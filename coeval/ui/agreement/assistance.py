@@ -28,23 +28,28 @@ ESTIMATORS = {
 def build(get: Get) -> Iterator[Page]:
     section = get(assistance_section)
     yield Page(
-        [*_no_blind(section), pull_tile(section), *_other_tiles(section), _alpha_tile(section)],
-        [estimators_figure(section), alphas_figure(section)],
-        [_table(section), *_caught_table(section)],
-        section_notes({"assistance": section}),
+        banner=_no_blind(section),
+        tiles=[pull_tile(section), *_other_tiles(section), _alpha_tile(section)],
+        figures=_figures(section),
+        tables=[_table(section), *_caught_table(section)],
+        notes=section_notes({"assistance": section}),
     )
 
 
-def _no_blind(section: Result) -> list[Node]:
-    if section.adoption.get("n_blind"):
+def _figures(section: Result) -> list[Figure]:
+    if not any(section[name].value.defined for name in ESTIMATORS):
         return []
-    return [
-        banner(
-            "Nobody has scored without the draft yet, so its pull cannot be told from agreement with it. Give the task "
-            "a share of blind assignments in Set-up.",
-            warn=True,
-        )
-    ]
+    return [estimators_figure(section), alphas_figure(section)]
+
+
+def _no_blind(section: Result) -> Node | None:
+    if section.adoption.get("n_blind"):
+        return None
+    return banner(
+        "Nobody has scored without the draft yet, so its pull cannot be told from agreement with it. Give the task "
+        "a share of blind assignments in Set-up.",
+        warn=True,
+    )
 
 
 def pull_tile(section: Result) -> Node:
@@ -60,7 +65,7 @@ def pull_tile(section: Result) -> Node:
     adoption = section.adoption
     if adoption.value.defined:
         return tile("Draft's score taken over", adoption.value, *_arms(adoption), "assisted minus blind")
-    return tile("Pull of the draft", pull.value)
+    return tile("Pull of the draft", Estimate.undefined(f"{adoption.value.reason}; {pull.value.reason}"))
 
 
 def _arms(found: Result) -> tuple[str, str]:
@@ -154,7 +159,7 @@ def alphas_figure(section: Result) -> Figure:
     )
 
 
-def _table(section: Result) -> Node:
+def _table(section: Result) -> Node | None:
     rows = [
         (
             ESTIMATORS[name][0],
@@ -188,7 +193,7 @@ def _count(found: Result, name: str) -> str:
     return f"{found[name]:,}" if found.get(name) is not None else ""
 
 
-def _caught_table(section: Result) -> list[Node]:
+def _caught_table(section: Result) -> list[Node | None]:
     """Catch rates of the errors that were sown, by annotator."""
     sown = section.sown
     if not sown.n:

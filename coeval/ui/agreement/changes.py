@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from coeval.stats.behaviour import ACTIONS, KINDS, action_rates
@@ -13,33 +14,39 @@ from coeval.stats.report import section_notes
 from coeval.stats.report_work import actions_section, behaviour_section, score_change_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
-from coeval.ui.agreement.figures import Figure, Get, Page, crossed, data_table, tile
-from coeval.ui.agreement.words import number, numbered, percent, plain_number, plural
+from coeval.ui.agreement.figures import Figure, Get, Page, crossed, data_table, message, tile
+from coeval.ui.agreement.words import natural, numbered, percent, plain_number, plural
 from coeval.ui.view import Node
 
 BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")
+NOTHING_DRAFTED = (
+    "What is here was scored without one. Draft evaluations in Set-up, then people can act on them."
+)
 SIGNS = {"approve": "✓ approve", "revise": "✎ revise", "delete": "✕ delete", "add": "+ add"}
 
 
 def build(get: Get) -> Iterator[Page]:
     moved, behaviour = get(score_change_section), get(behaviour_section)
     actions = get(actions_section, actions=True)
+    if not actions.overall.n and not moved.n:
+        yield Page(banner=message("Nobody has changed a draft", NOTHING_DRAFTED))
+        return
     notes = section_notes({"actions": actions, "score_change": moved, "behaviour": behaviour})
     yield Page(
-        [
+        tiles=[
             kept_tile(moved),
             _mean_change_tile(moved),
             _approved_tile(actions),
             tile("Evidence deleted", _of(actions.evidence, "delete"), show=percent, rows="rows.csv"),
         ],
-        [actions_figure(actions), moves_figure(get(score_moves)), behaviour_figure(behaviour)],
-        [
+        figures=[actions_figure(actions), moves_figure(get(score_moves)), behaviour_figure(behaviour)],
+        tables=[
             _actions_table("Actions by criterion", "Criterion", get(actions_by_criterion, actions=True)),
             _actions_table("Actions by person", "Person", get(actions_by_annotator, actions=True)),
             _changes_table(moved),
             _behaviour_table(behaviour),
         ],
-        notes,
+        notes=notes,
     )
 
 
@@ -129,14 +136,19 @@ def _rates_words(kind: str, rates: Result) -> str:
 
 
 def score_moves(study: StudyFrames) -> pd.DataFrame:
-    """How often assisted people left the drafted score at each score: ``draft, person, n, share`` of the draft's."""
+    """How often assisted people left a drafted score at each score: ``draft, person, n, share``.
+
+    A drafted score between two points (a mean of samples) counts as the nearest, halves up; ``share`` is of all
+    that were drafted so.
+    """
     known = study.scores.dropna(subset=["score", "draft_score"])
     known = known[(known["arm"] == ASSISTED) & ~known["sown"].astype(bool)]
-    table = known.groupby(["draft_score", "score"]).size().unstack(fill_value=0)
-    points = study.points()
-    if points is not None and set(table.index) | set(table.columns) <= set(points):
-        table = table.reindex(index=points, columns=points, fill_value=0)
-    frame = table.rename_axis(index="draft", columns="person").stack().rename("n").reset_index()
+    known = known.assign(draft=np.floor(known["draft_score"] + 0.5), person=known["score"])
+    if known.empty:
+        return pd.DataFrame(columns=["draft", "person", "n", "share"])
+    points = sorted({*(study.points() or ()), *known["draft"], *known["person"]})
+    cells = pd.MultiIndex.from_product([points, points], names=["draft", "person"])
+    frame = known.groupby(["draft", "person"]).size().reindex(cells, fill_value=0).reset_index(name="n")
     totals = frame.groupby("draft")["n"].transform("sum")
     return frame.assign(share=(frame["n"] / totals.where(totals > 0)).fillna(0.0))
 
@@ -155,7 +167,7 @@ def moves_figure(moves: pd.DataFrame) -> Figure:
         ),
         words,
         width="narrow",
-        note="counts; shaded by share of the draft's score",
+        note="counts, shaded by share of the row · drafts between two points count as the nearest",
     )
 
 
@@ -213,7 +225,7 @@ def actions_by_criterion(study: StudyFrames) -> dict[str, Result]:
 
 def actions_by_annotator(study: StudyFrames) -> dict[str, Result]:
     """Action rates over all lines, by annotator."""
-    return _rates_by(study, "annotator")
+    return dict(sorted(_rates_by(study, "annotator").items(), key=lambda found: natural(found[0])))
 
 
 def _rates_by(study: StudyFrames, column: str) -> dict[str, Result]:
@@ -221,7 +233,7 @@ def _rates_by(study: StudyFrames, column: str) -> dict[str, Result]:
     return {str(name): action_rates(part).overall for name, part in assisted.groupby(column)}
 
 
-def _actions_table(title: str, what: str, found: dict[str, Result]) -> Node:
+def _actions_table(title: str, what: str, found: dict[str, Result]) -> Node | None:
     rows = [
         (name, *(percent(rates[action], 1) for action in ACTIONS), f"{rates.n:,}")
         for name, rates in found.items()
@@ -230,7 +242,7 @@ def _actions_table(title: str, what: str, found: dict[str, Result]) -> Node:
     return data_table(title, frame, "assisted submissions", rows="rows.csv")
 
 
-def _changes_table(moved: Result) -> Node:
+def _changes_table(moved: Result) -> Node | None:
     frame = pd.DataFrame(
         [
             (
@@ -253,7 +265,7 @@ def _texts(moved: Result) -> list[str]:
     return list(numbered([part.criterion for part in moved.per_criterion]).values())
 
 
-def _behaviour_table(behaviour: Result) -> Node:
+def _behaviour_table(behaviour: Result) -> Node | None:
     frame = pd.DataFrame(
         [
             (
@@ -267,9 +279,13 @@ def _behaviour_table(behaviour: Result) -> Node:
         columns=["Behaviour", "Rule", "With the draft", "n", "Blind", "n "],
     )
     left = behaviour.assisted.n_left_out
-    note = f"{plural(left, 'submission')} left out: no drafted score, or fewer than two other people"
+    note = (
+        f"{plural(left, 'submission')} left out: no drafted score, or fewer than two other people"
+        if left
+        else ""
+    )
     return data_table("The four behaviours", frame, note)
 
 
 def _behaviour_cells(found: Result, name: str) -> tuple[str, str]:
-    return (percent(found[name].rate, 1), number(found[name].n, 0)) if found.n else ("–", "0")
+    return (percent(found[name].rate, 1), f"{found[name].n:,}") if found.n else ("–", "0")

@@ -21,7 +21,8 @@ class Figure:
     """A chart, and the numbers it shows.
 
     ``name`` is the file's name without ``.csv``; ``data`` what that file holds; ``draw`` makes the chart;
-    ``words`` says the same to whoever does not see it; ``rows`` is the file with the rows under the numbers.
+    ``words`` says the same to whoever does not see it; ``rows`` is the file with the rows under the numbers;
+    ``width`` is narrow (two fifths), wide (three) or full.
     """
 
     name: str
@@ -32,18 +33,25 @@ class Figure:
     rows: str = "scores.csv"
     width: str = "full"
     note: str = ""
+    nothing: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw: the words then stand in the chart's place."""
+        return self.nothing or self.data.empty
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
     """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why.
 
-    ``whole`` is false while there is more to come.
+    ``banner`` is what to know before the numbers are read. ``whole`` is false while there is more to come.
     """
 
     tiles: Sequence[Node] = ()
+    banner: Node | None = None
     figures: Sequence[Figure] = ()
-    tables: Sequence[Node] = ()
+    tables: Sequence[Node | None] = ()
     notes: Sequence[str] = ()
     whole: bool = True
 
@@ -79,16 +87,24 @@ def tile(
     )
 
 
-def rows_link(name: str, text: str = "rows") -> Node:
+def rows_link(name: str, text: str = "Rows") -> Node:
     """A link to one of the task's files; the page fills in which task (see ``with_links``)."""
     return el("a", text, href=name, download="", title=f"The rows under this number: {name}")
 
 
-def data_table(title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "scores.csv") -> Node:
-    """A card with a table of texts; its columns are named as they are to be read."""
-    body = [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+def data_table(
+    title: str, frame: pd.DataFrame, note: str = "", *, rows: str = "scores.csv", half: bool = False
+) -> Node | None:
+    """A card with a table of texts; its columns are named as they are to be read. None where it has no row.
+
+    Args:
+        half: it takes half the width, beside another.
+    """
+    if frame.empty:
+        return None
+    body: list[list[Node | None]] = [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
     return el(
-        "div.card.numbers",
+        "div.card.numbers.half" if half else "div.card.numbers",
         el("h4", title),
         el("div.scroll", table([str(name) for name in frame.columns], body)),
         el("p.note", f"{note} · " if note else "", rows_link(rows)),

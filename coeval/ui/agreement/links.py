@@ -24,9 +24,9 @@ def chart_file(slug: str, section: str, name: str) -> str:
     return task_file(slug, f"charts/{section}/{name}.csv")
 
 
-def with_links(slug: str, nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with each link to a bare file name led to that file of the task."""
-    return [_linked(slug, node) for node in nodes]
+def with_links(slug: str, nodes: Sequence[Node | None]) -> list[Node]:
+    """The nodes that are there, with each link to a bare file name led to that file of the task."""
+    return [_linked(slug, node) for node in nodes if node is not None]
 
 
 def _linked(slug: str, node: Node) -> Node:

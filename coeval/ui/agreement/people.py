@@ -17,7 +17,7 @@ from coeval.ui import charts
 from coeval.ui.agreement.assistance import pull_tile
 from coeval.ui.agreement.changes import actions_figure, kept_tile
 from coeval.ui.agreement.figures import Figure, Get, Page, data_table, tile
-from coeval.ui.agreement.words import number, numbered, percent, plural, shown
+from coeval.ui.agreement.words import natural, number, numbered, percent, plural, shown
 from coeval.ui.view import Node
 
 MODEL = "Model"
@@ -28,16 +28,17 @@ def build(get: Get) -> Iterator[Page]:
     """First the alphas of people, which are there at once; then everything; then what other sections say."""
     first = get(first_alphas)
     tiles, figures = [_alpha_tile(first.humans)], [forest_figure(first.per_criterion)]
-    yield Page(tiles, figures, whole=False)
+    yield Page(tiles=tiles, figures=figures, whole=False)
     section = get(agreement_section)
     tiles += [_ac2_tile(section), kept_tile(get(score_change_section))]
     figures.append(heatmap_figure(section.pairwise))
-    tables = [_coefficients_table(section), _parts_table(section), _left_out_table(section)]
+    tables = [_coefficients_table(section), _left_out_table(section), _parts_table(section)]
     notes = section_notes({"agreement": section})
-    yield Page(tiles, figures, tables, notes, whole=False)
+    yield Page(tiles=tiles, figures=figures, tables=tables, notes=notes, whole=False)
     tiles.append(pull_tile(get(assistance_section)))
-    figures.append(actions_figure(get(actions_section, actions=True)))
-    yield Page(tiles, figures, tables, notes)
+    actions = get(actions_section, actions=True)
+    figures += [actions_figure(actions)] if actions.overall.n else []
+    yield Page(tiles=tiles, figures=figures, tables=tables, notes=notes)
 
 
 def first_alphas(study: StudyFrames) -> Result:
@@ -57,9 +58,12 @@ def _alpha_tile(alpha: Estimate) -> Node:
 
 
 def _ac2_tile(section: Result) -> Node:
-    same = f"two people give the same score {percent(section.percent.value)} of the time"
-    skew = "read beside alpha where scores are skewed"
-    return tile("AC2, people", section.ac2.value, "quadratic weights", same, skew, rows="reliability.csv")
+    about = (
+        "quadratic weights",
+        "read beside alpha where scores are skewed",
+        f"same score {percent(section.percent.value)}",
+    )
+    return tile("AC2, people", section.ac2.value, *about, rows="reliability.csv")
 
 
 def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
@@ -102,7 +106,7 @@ def _alpha_row(label: str, about: str, alpha: Estimate) -> dict[str, Any]:
 
 def alpha_words(alphas: Mapping[str, Estimate]) -> str:
     """The forest as sentences."""
-    lines = "; ".join(f"{text}: {shown(alpha)}" for text, alpha in alphas.items())
+    lines = "; ".join(f"{text.rstrip('.')}: {shown(alpha)}" for text, alpha in alphas.items())
     good = sum(alpha >= ACCEPTABLE for alpha in alphas.values())
     fair = sum(TENTATIVE <= alpha < ACCEPTABLE for alpha in alphas.values())
     return (
@@ -113,6 +117,7 @@ def alpha_words(alphas: Mapping[str, Estimate]) -> str:
 
 def heatmap_figure(pairs: Sequence[Result]) -> Figure:
     """Alpha of every two raters, the model first."""
+    pairs = [pair for pair in pairs if pair.n or LLM not in (pair.a, pair.b)]
     names = rater_names(pairs)
     rows = pd.DataFrame(
         [
@@ -146,7 +151,7 @@ def heatmap_figure(pairs: Sequence[Result]) -> Figure:
 def rater_names(pairs: Sequence[Result]) -> list[str]:
     """The raters of the pairs, the model first."""
     names = list(dict.fromkeys(_rater(name) for pair in pairs for name in (pair.a, pair.b)))
-    return sorted(names, key=lambda name: name != MODEL)
+    return sorted(names, key=lambda name: (name != MODEL, natural(name)))
 
 
 def _rater(name: Any) -> str:
@@ -174,14 +179,14 @@ def heatmap_words(rows: pd.DataFrame) -> str:
     known = rows.dropna(subset=["alpha"])
     if known.empty:
         return "No two raters share units on which alpha is defined."
-    best, worst = known.loc[known["alpha"].idxmax()], known.loc[known["alpha"].idxmin()]
+    worst, *_, best = known.sort_values("alpha").iloc[[0, -1]].itertuples()
     return (
         f"Ordinal alpha of {plural(len(rows), 'pair')} of raters. Highest: {_pair_words(best)}. "
         f"Lowest: {_pair_words(worst)}."
     )
 
 
-def _coefficients_table(section: Result) -> Node:
+def _coefficients_table(section: Result) -> Node | None:
     values: dict[str, Any] = {
         f"Alpha, {level}, people": section.humans[level] for level in ("nominal", "ordinal", "interval")
     }
@@ -202,7 +207,7 @@ def _coefficients_table(section: Result) -> Node:
         ],
         columns=["Coefficient", "Value [95%]", "Units", "People"],
     )
-    return data_table("Coefficients", frame, "over all criteria's units", rows="reliability.csv")
+    return data_table("Coefficients", frame, "over all criteria's units", rows="reliability.csv", half=True)
 
 
 def _count(value: Any, *names: str) -> str:
@@ -210,7 +215,7 @@ def _count(value: Any, *names: str) -> str:
     return next((f"{details[name]:,.0f}" for name in names if details.get(name) is not None), "")
 
 
-def _parts_table(section: Result) -> Node:
+def _parts_table(section: Result) -> Node | None:
     parts = [
         (kind, part[key], part)
         for kind, key, found in (
@@ -249,19 +254,23 @@ def _parts_table(section: Result) -> Node:
     return data_table("By criterion, system, group and arm", frame, "over people", rows="reliability.csv")
 
 
-def _left_out_table(section: Result) -> Node:
+def thousandth(value: float) -> str:
+    return number(value, 3)
+
+
+def _left_out_table(section: Result) -> Node | None:
     frame = pd.DataFrame(
         [
             (
                 row.annotator,
                 f"{row.n_ratings:,}",
                 shown(row.ordinal),
-                shown(row.difference.value),
+                shown(row.difference.value, thousandth),
                 number(row.difference.get("p_value"), 3),
             )
-            for row in section.leave_one_out
+            for row in sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
         ],
         columns=["Without", "Their scores", "Alpha, ordinal", "Change [95%]", "p"],
     )
     note = "a change above 0: the others agree better without this person · joint interval"
-    return data_table("Leaving one person out", frame, note, rows="reliability.csv")
+    return data_table("Leaving one person out", frame, note, rows="reliability.csv", half=True)

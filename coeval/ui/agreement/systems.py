@@ -12,31 +12,27 @@ from coeval.stats.report_work import behaviour_section, systems_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, data_table, message, tile
-from coeval.ui.agreement.words import interval, number, plain_number, plural, shown
+from coeval.ui.agreement.words import interval, number, plain_number, plural, shares_words, shown
 from coeval.ui.view import Node
 
-PEOPLE, MODEL, POWERED = "People", "Model", "People, model-assisted estimate"
+PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
 
 
 def build(get: Get) -> Iterator[Page]:
     found = get(systems_section)
     if not found:
-        yield Page(
-            [
-                message(
-                    "No system is named",
-                    "Instances that say who wrote the output (their “system”) are "
-                    "compared here. Import them with a system column.",
-                )
-            ]
+        text = (
+            "Instances that say who wrote the output (their “system”) are compared here: import them with a "
+            "system column."
         )
+        yield Page(banner=message("No system is named", text))
         return
     shares = get(behaviour_section).distributions
     yield Page(
-        _tiles(found),
-        [means_figure(found), distributions_figure(shares)],
-        [_table(found)],
-        section_notes({"systems": found}),
+        tiles=_tiles(found),
+        figures=[means_figure(found), distributions_figure(shares)],
+        tables=[_table(found)],
+        notes=section_notes({"systems": found}),
     )
 
 
@@ -71,11 +67,9 @@ def _mean_tile(title: str, row: Result) -> Node:
 
 def means_figure(found: Sequence[Result]) -> Figure:
     """Mean score of each system, by people, by the model, and prediction-powered."""
-    frame = pd.DataFrame(
-        [row for system in found for row in _means(system)],
-        columns=["label", "series", "value", "low", "high", "n", "about"],
-    )
-    words = " ".join(f"{row.label}, {row.series.lower()}: {row.about}." for row in frame.itertuples())
+    rows = [row for system in found for row in _means(system)]
+    frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
+    words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
     return Figure(
         "system-means",
         "Mean score by system",
@@ -109,19 +103,14 @@ def _means(row: Result) -> Iterator[dict[str, Any]]:
 
 def distributions_figure(distributions: Sequence[Result]) -> Figure:
     """What share of its scores people gave to each score, by system."""
+    people = [row for row in distributions if row.source == "people" and row.system is not None]
     rows = [
         {"series": row.system, "score": score, "n": n, "share": n / row.n}
-        for row in distributions
-        if row.source == "people" and row.system is not None
+        for row in people
         for score, n in row.counts.items()
     ]
     frame = pd.DataFrame(rows, columns=["series", "score", "n", "share"])
-    words = " ".join(
-        f"{system}: "
-        + ", ".join(f"score {row.score} {100 * row.share:.0f}%" for row in part.itertuples())
-        + "."
-        for system, part in frame.groupby("series", sort=False)
-    )
+    words = " ".join(f"{row.system}: {shares_words(row)}." for row in people)
     return Figure(
         "system-distributions",
         "Scores by system",
@@ -132,7 +121,7 @@ def distributions_figure(distributions: Sequence[Result]) -> Figure:
     )
 
 
-def _table(found: Sequence[Result]) -> Node:
+def _table(found: Sequence[Result]) -> Node | None:
     rows = [
         (
             row.system,

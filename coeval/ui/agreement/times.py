@@ -13,18 +13,23 @@ from coeval.stats.report_work import behaviour_section, time_section
 from coeval.stats.results import Result
 from coeval.stats.times import time_curve
 from coeval.ui import charts
-from coeval.ui.agreement.figures import Figure, Get, Page, data_table, tile
-from coeval.ui.agreement.words import numbered, plain_number, plural
+from coeval.ui.agreement.figures import Figure, Get, Page, data_table, message, tile
+from coeval.ui.agreement.words import natural, numbered, plain_number, plural
 from coeval.ui.view import Node
 
 
 def build(get: Get) -> Iterator[Page]:
     section = get(time_section)
+    if not section.n_timed:
+        yield Page(
+            banner=message("Nothing was timed", "Scores given in this app are; imported ones may lack times.")
+        )
+        return
     yield Page(
-        _tiles(section),
-        [curve_figure(get(time_curves)), drift_figure(get(behaviour_section).drift)],
-        [_criteria_table(section), _people_table(section)],
-        section_notes({"time": section}),
+        tiles=_tiles(section),
+        figures=[curve_figure(get(time_curves)), drift_figure(get(behaviour_section).drift)],
+        tables=[_criteria_table(section), _people_table(section)],
+        notes=section_notes({"time": section}),
     )
 
 
@@ -60,7 +65,7 @@ def _tiles(section: Result) -> list[Node]:
             more=untimed,
         ),
         tile(
-            "Idle time out",
+            "Seconds, idle time out",
             section.mean_seconds_idle_cut,
             "mean",
             f"spans up to {idle}",
@@ -68,7 +73,7 @@ def _tiles(section: Result) -> list[Node]:
             more=[f"{plural(section.n_over_idle, 'longer span')} left out"] if section.n_over_idle else [],
         ),
         tile(
-            "Measured at work",
+            "Seconds at work",
             section.median_active_seconds,
             f"median · n {section.n_active:,}" if section.n_active else "",
             "pauses cut out by the browser",
@@ -87,17 +92,12 @@ def _tiles(section: Result) -> list[Node]:
 
 def time_curves(study: StudyFrames) -> pd.DataFrame:
     """The share of submissions done within so many seconds, by criterion: ``criterion, seconds, share``."""
-    names = numbered(list(study.criteria))
-    places = {label: place for place, label in enumerate(names.values())}
-    timed = study.scores.dropna(subset=["wall_seconds"])
-    timed = timed[timed["wall_seconds"] > 0]
+    timed = study.scores[study.scores["wall_seconds"] > 0]
     curves = [
-        time_curve(part["wall_seconds"]).assign(criterion=names[criterion])
-        for criterion, part in timed.groupby("criterion", sort=False)
+        time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=label)
+        for criterion, label in numbered(list(study.criteria)).items()
     ]
-    empty = pd.DataFrame({"criterion": [], "seconds": [], "share": []})
-    found = pd.concat(curves)[["criterion", "seconds", "share"]] if curves else empty
-    return found.sort_values("criterion", kind="stable", key=lambda column: column.map(places))
+    return pd.concat([pd.DataFrame(columns=["criterion", "seconds", "share"]), *curves])
 
 
 def curve_figure(curves: pd.DataFrame) -> Figure:
@@ -130,21 +130,22 @@ def drift_figure(drift: Sequence[dict[str, Any]]) -> Figure:
     words = " ".join(_drift_words(found)) or "Nobody shares a unit with somebody else yet."
     return Figure(
         "drift",
-        "Drift: a person's scores minus the others', over the course of their work",
+        "Drift over the course of the work",
         found,
         lambda: charts.curves(frame, words, x="tenth of the person's work", y="points", zero=True),
         words,
-        note="mean of score minus the mean of the others on the same unit · above 0: more generous than the others",
+        note="a person's score minus the mean of the others on the same unit · above 0: more generous than the others",
     )
 
 
 def _drift_words(found: pd.DataFrame) -> Iterator[str]:
     for name, part in found.groupby("annotator", sort=False):
         first, last = part.iloc[0], part.iloc[-1]
-        yield f"{name}: {plain_number(first['mean_gap'])} in the first part, {plain_number(last['mean_gap'])} in the last."
+        gaps = plain_number(first["mean_gap"]), plain_number(last["mean_gap"])
+        yield f"{name}: {gaps[0]} in the first part, {gaps[1]} in the last."
 
 
-def _criteria_table(section: Result) -> Node:
+def _criteria_table(section: Result) -> Node | None:
     names = numbered([part.criterion for part in section.per_criterion])
     rows = [
         (
@@ -163,14 +164,14 @@ def _criteria_table(section: Result) -> Node:
     return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
 
 
-def _people_table(section: Result) -> Node:
+def _people_table(section: Result) -> Node | None:
     rows = [
         (kind, part[column], f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
         for kind, column, parts in (
             ("Arm", "arm", section.per_arm),
             ("Person", "annotator", section.per_annotator),
         )
-        for part in parts
+        for part in sorted(parts, key=lambda part: natural(part[column]))
     ]
     return data_table(
         "By arm and person", pd.DataFrame(rows, columns=["", "Part", "Timed", "Mean", "Median"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from coeval.stats.results import Estimate
@@ -113,10 +114,33 @@ def left_out(value: Any) -> Iterator[str]:
         )
 
 
+def shares_words(row: Mapping[str, Any]) -> str:
+    """A distribution, ``{n, counts: {score: n}}``, in words.
+
+    >>> shares_words({"n": 4, "counts": {"4": 1, "5": 3}})
+    'score 4 25%, score 5 75%'
+    """
+    return ", ".join(f"score {score} {percent(n / row['n'])}" for score, n in row["counts"].items())
+
+
 def numbered(criteria: Sequence[str]) -> dict[str, str]:
     """Each criterion's text to a label that stays unique where it is cut short.
 
     >>> numbered(["Is it true?", "Is it clear?"])
     {'Is it true?': '1. Is it true?', 'Is it clear?': '2. Is it clear?'}
+    >>> numbered(["1. Be true.", "2. Be clear."])
+    {'1. Be true.': '1. Be true.', '2. Be clear.': '2. Be clear.'}
     """
+    if all(re.match(rf"{position}[.)]", text) for position, text in enumerate(criteria, 1)):
+        return {text: text for text in criteria}
     return {text: f"{position}. {text}" for position, text in enumerate(criteria, 1)}
+
+
+def natural(name: object) -> list[tuple[int, str]]:
+    """A key that sorts names as people count: annotator 2 before annotator 10.
+
+    >>> sorted(["annotator 10", "annotator 2", "Ann"], key=natural)
+    ['Ann', 'annotator 2', 'annotator 10']
+    """
+    parts = re.split(r"(\d+)", str(name).casefold())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts if part]

@@ -20,7 +20,13 @@ export class ApiError extends Error {
 
   /** The same request may succeed later: nothing reached us, or the server was in trouble. */
   get isPassing() {
-    return this.kind === 'offline' || this.kind === 'sign_in' || this.status >= 500 || this.status === 429 || this.status === 408;
+    return (
+      this.kind === 'offline' ||
+      this.kind === 'sign_in' ||
+      this.status >= 500 ||
+      this.status === 429 ||
+      this.status === 408
+    );
   }
 }
 
@@ -40,7 +46,8 @@ export function serverNow() {
 const SIGNED_OUT = 'You are signed out. Nothing is lost: sign in again and go on.';
 
 async function readAnswer(response) {
-  if (response.type === 'opaqueredirect' || response.status === 401) throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
+  if (response.type === 'opaqueredirect' || response.status === 401)
+    throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
   let body = null;
   try {
     body = await response.json();
@@ -48,15 +55,26 @@ async function readAnswer(response) {
     if (response.ok) throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
   }
   if (response.ok) return body;
-  const message = typeof body?.message === 'string' ? body.message : `The server answered ${response.status}.`;
-  throw new ApiError(typeof body?.error === 'string' ? body.error : 'server', message, { status: response.status, body: body ?? {} });
+  const message =
+    typeof body?.message === 'string' ? body.message : `The server answered ${response.status}.`;
+  throw new ApiError(typeof body?.error === 'string' ? body.error : 'server', message, {
+    status: response.status,
+    body: body ?? {},
+  });
 }
 
 /** One request. Throws ApiError; never hangs for more than ten seconds. */
 export async function request(method, path, data) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
-  const options = { method, credentials: 'same-origin', redirect: 'manual', cache: 'no-store', signal: stop.signal, headers: { accept: 'application/json' } };
+  const options = {
+    method,
+    credentials: 'same-origin',
+    redirect: 'manual',
+    cache: 'no-store',
+    signal: stop.signal,
+    headers: { accept: 'application/json' },
+  };
   if (data !== undefined) {
     options.headers['content-type'] = 'application/json';
     options.body = JSON.stringify(data);
@@ -75,7 +93,9 @@ export async function request(method, path, data) {
 
 /** "path?a=1&b=2" without what is null, undefined or empty. */
 export function withQuery(path, query) {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  );
   const text = new URLSearchParams(given).toString();
   return text ? `${path}?${text}` : path;
 }

@@ -4,7 +4,7 @@ import { request } from './api.js';
 import { sameState } from './drafts_kept.js';
 import { button, plural } from './dom.js';
 import { Outbox } from './outbox.js';
-import { savedText } from './workbench_view.js';
+import { savedText } from './workbench_foot.js';
 
 const SLOW_MS = 400;
 
@@ -25,7 +25,10 @@ export class Delivery {
   /** Sends what an earlier page left behind; whether the step that page stood at was among it. */
   async recover({ instance, criterion }) {
     await this.outbox.recover();
-    return this.caughtUp.some((body) => body.instance === instance && body.criterion === criterion);
+    return this.caughtUp.some(
+      ({ task, body }) =>
+        task === this.bench.slug && body.instance === instance && body.criterion === criterion,
+    );
   }
 
   /** Confirming what already waits sends it now. */
@@ -47,7 +50,11 @@ export class Delivery {
   /** Sends what is confirmed. The table stays as it is, locked, until there is an answer. */
   async submit(work, table, activeMs) {
     const { bench } = this;
-    const entry = { task: bench.slug, state: table.state(), body: work.body(table.payload(), activeMs, bench.filter) };
+    const entry = {
+      task: bench.slug,
+      state: table.state(),
+      body: work.body(table.payload(), activeMs, bench.filter),
+    };
     work.keep(entry.state, activeMs);
     table.lock(true);
     this.isFlying = true;
@@ -63,7 +70,7 @@ export class Delivery {
     this.dropKept(entry);
     bench.onsaved(saved);
     if (!this.isHere(entry)) {
-      this.caughtUp.push(entry.body);
+      this.caughtUp.push(entry);
       bench.notices.say(`${savedText(saved.submitted_at, 0)}: an answer that was waiting here.`);
       return;
     }
@@ -83,7 +90,10 @@ export class Delivery {
   onwaiting(entry, error, seconds) {
     this.isFlying = false;
     if (this.isHere(entry)) this.showWaiting(entry, error, seconds);
-    else this.bench.foot.loadStatus(`${plural(this.outbox.size, 'answer waits', 'answers wait')} here to be sent`);
+    else
+      this.bench.foot.loadStatus(
+        `${plural(this.outbox.size, 'answer waits', 'answers wait')} here to be sent`,
+      );
   }
 
   /** The strip that says the answer is safe here, why it is not there yet, and what can be done. */
@@ -92,12 +102,20 @@ export class Delivery {
     bench.table.lock(true);
     bench.recount();
     bench.foot.loadStatus('Not saved yet');
-    const why = error?.kind === 'sign_in' ? 'You are signed out. Your answer is kept here' : 'Offline, kept here';
+    const why =
+      error?.kind === 'sign_in' ? 'You are signed out. Your answer is kept here' : 'Offline, kept here';
     const when = seconds ? `: trying again in ${seconds} s.` : ': waiting to be sent.';
-    const signIn = error?.kind === 'sign_in' ? [button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() })] : [];
-    bench.notices.stay('offline', why + when, ...signIn,
+    const signIn =
+      error?.kind === 'sign_in'
+        ? [button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() })]
+        : [];
+    bench.notices.stay(
+      'offline',
+      why + when,
+      ...signIn,
       button('Try now', { class: 'ce-btn', onclick: () => this.outbox.deliver(entry.body.uid) }),
-      button('Edit again', { class: 'ce-btn', onclick: () => this.takeBack(entry) }));
+      button('Edit again', { class: 'ce-btn', onclick: () => this.takeBack(entry) }),
+    );
   }
 
   /** Back to editing. Should it have been saved after all, the next save is refused and both versions shown. */

@@ -4,7 +4,10 @@ import { el } from './dom.js';
 
 const MAX_CELLS = 1_000_000;
 
-const words = typeof Intl !== 'undefined' && Intl.Segmenter ? new Intl.Segmenter(undefined, { granularity: 'word' }) : null;
+const words =
+  typeof Intl !== 'undefined' && Intl.Segmenter
+    ? new Intl.Segmenter(undefined, { granularity: 'word' })
+    : null;
 
 /** Words, spaces and signs in order; languages without spaces are cut where the browser finds words. */
 function tokensOf(text) {
@@ -28,7 +31,10 @@ function commonLengths(a, b) {
 /** The changed middle, once equal beginnings and ends are set aside; too large a middle is shown whole. */
 function diffMiddle(a, b) {
   if (!a.length || !b.length || a.length * b.length > MAX_CELLS) {
-    return [['del', a.join('')], ['ins', b.join('')]];
+    return [
+      ['del', a.join('')],
+      ['ins', b.join('')],
+    ];
   }
   const common = commonLengths(a, b);
   const parts = [];
@@ -88,7 +94,11 @@ export function diffWords(before, after) {
   let tail = 0;
   while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
   const middle = diffMiddle(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
-  return joinParts([['same', a.slice(0, head).join('')], ...middle, ['same', a.slice(a.length - tail).join('')]]);
+  return joinParts([
+    ['same', a.slice(0, head).join('')],
+    ...middle,
+    ['same', a.slice(a.length - tail).join('')],
+  ]);
 }
 
 /** The difference as nodes: struck out what went, underlined what came. */

@@ -13,7 +13,11 @@ function textNode(text, start) {
 
 function markNode(text, start, piece, closes) {
   const label = closes ? piece.labels.filter(Boolean).join(' ') : '';
-  return el('mark', { 'data-rows': piece.rows.join(' '), 'data-label': label || null }, textNode(text, start));
+  return el(
+    'mark',
+    { 'data-rows': piece.rows.join(' '), 'data-label': label || null },
+    textNode(text, start),
+  );
 }
 
 /** One leaf cut along the pieces that touch it. */
@@ -34,9 +38,11 @@ function leafNodes(leaf, pieces) {
 }
 
 function treeNodes(nodes, pieces) {
-  return nodes.flatMap((node) => (node.tag
-    ? [el(node.tag, node.attributes ?? {}, ...treeNodes(node.children, pieces))]
-    : leafNodes(node, pieces)));
+  return nodes.flatMap((node) =>
+    node.tag
+      ? [el(node.tag, node.attributes ?? {}, ...treeNodes(node.children, pieces))]
+      : leafNodes(node, pieces),
+  );
 }
 
 /** Parses once; render again whenever the marks change. */
@@ -65,9 +71,11 @@ export function selectedSource(pane, selection) {
   if (!selection || !selection.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
   const inside = leavesUnder(pane).filter((node) => starts.has(node) && range.intersectsNode(node));
-  const spans = inside.map((node) => ({
-    start: starts.get(node) + (node === range.startContainer ? range.startOffset : 0),
-    end: starts.get(node) + (node === range.endContainer ? range.endOffset : node.data.length),
-  })).filter((span) => span.start < span.end);
+  const spans = inside
+    .map((node) => ({
+      start: starts.get(node) + (node === range.startContainer ? range.startOffset : 0),
+      end: starts.get(node) + (node === range.endContainer ? range.endOffset : node.data.length),
+    }))
+    .filter((span) => span.start < span.end);
   return spans.length ? { start: spans[0].start, end: spans.at(-1).end } : null;
 }

@@ -49,7 +49,9 @@ export function button(label, attributes, ...extra) {
 
 /** Replaces what a node holds, keeping the node. */
 export function fill(node, ...children) {
-  node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.replaceChildren(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return node;
 }
 
@@ -79,7 +81,9 @@ export function uniqueId(stem) {
 export function clockTime(iso) {
   const time = new Date(iso);
   if (!iso || Number.isNaN(time.getTime())) return '';
-  return [time.getHours(), time.getMinutes(), time.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':');
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((n) => String(n).padStart(2, '0'))
+    .join(':');
 }
 
 export function plural(count, one, many) {

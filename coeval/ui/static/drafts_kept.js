@@ -1,20 +1,13 @@
 /** Unsaved work, kept in the browser per person, task, instance and criterion, until the server has it. */
 
-const OLD_MS = 30 * 24 * 3600 * 1000;
+import { dropStored, readStored, storedKeys, writeStored } from './storage.js';
 
-function readJson(storage, key) {
-  try {
-    return JSON.parse(storage.getItem(key));
-  } catch {
-    return null;
-  }
-}
+const OLD_MS = 30 * 24 * 3600 * 1000;
 
 export class Kept {
   /** `onbroken` is called once when the browser keeps nothing (storage full or switched off). */
-  constructor(person, task, { storage = window.localStorage, onbroken = () => {} } = {}) {
+  constructor(person, task, onbroken = () => {}) {
     this.prefix = `coeval:kept:${person}:${task}:`;
-    this.storage = storage;
     this.onbroken = onbroken;
     this.broken = false;
     this.prune();
@@ -26,29 +19,25 @@ export class Kept {
 
   /** What was kept for one step ({revision, draft, state, edited, at, opened_at, active_ms, bulk}), or null. */
   get(instance, part) {
-    const kept = readJson(this.storage, this.keyOf(instance, part));
+    const kept = readStored(this.keyOf(instance, part));
     return kept && typeof kept === 'object' ? kept : null;
   }
 
   put(instance, part, value) {
-    try {
-      this.storage.setItem(this.keyOf(instance, part), JSON.stringify({ ...value, at: new Date().toISOString() }));
-    } catch {
-      if (!this.broken) this.onbroken();
-      this.broken = true;
-    }
+    const done = writeStored(this.keyOf(instance, part), { ...value, at: new Date().toISOString() });
+    if (!done && !this.broken) this.onbroken();
+    this.broken = !done;
   }
 
   drop(instance, part) {
-    this.storage.removeItem(this.keyOf(instance, part));
+    dropStored(this.keyOf(instance, part));
   }
 
   /** Forgets what holds only times and is a month old; words are never dropped. */
   prune() {
-    for (const key of Object.keys(this.storage)) {
-      if (!key.startsWith(this.prefix)) continue;
-      const kept = readJson(this.storage, key);
-      if (!kept || (!kept.edited && Date.now() - Date.parse(kept.at) > OLD_MS)) this.storage.removeItem(key);
+    for (const key of storedKeys(this.prefix)) {
+      const kept = readStored(key);
+      if (!kept || (!kept.edited && Date.now() - Date.parse(kept.at) > OLD_MS)) dropStored(key);
     }
   }
 }
@@ -59,9 +48,16 @@ const words = (text) => (text ?? '').trim();
 function essence({ score, rows, added }) {
   const lines = rows.map((row) => {
     const worded = row.action === 'revise' || row.action === 'delete';
-    return [row.id, row.action, worded ? words(row.reason) : '', row.action === 'revise' ? words(row.new_text) : ''];
+    return [
+      row.id,
+      row.action,
+      worded ? words(row.reason) : '',
+      row.action === 'revise' ? words(row.new_text) : '',
+    ];
   });
-  const more = added.filter((row) => words(row.new_text)).map((row) => [row.kind, words(row.new_text), words(row.reason)]);
+  const more = added
+    .filter((row) => words(row.new_text))
+    .map((row) => [row.kind, words(row.new_text), words(row.reason)]);
   return JSON.stringify([score ?? null, lines, more]);
 }
 
@@ -87,6 +83,9 @@ export function withState(sheet, state) {
     return mine ? { ...row, action: mine.action, reason: mine.reason, new_text: mine.new_text } : row;
   });
   const orphans = [...kept.values()].filter((row) => row.action === 'revise' && words(row.new_text));
-  const added = [...state.added, ...orphans.map(({ kind, reason, new_text: text }) => ({ kind, reason, new_text: text }))];
+  const added = [
+    ...state.added,
+    ...orphans.map(({ kind, reason, new_text: text }) => ({ kind, reason, new_text: text })),
+  ];
   return { ...sheet, score: state.score, rows, added };
 }

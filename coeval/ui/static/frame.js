@@ -6,7 +6,9 @@ import { Notices } from './notices.js';
 import { Reading } from './reading.js';
 import { ReviewTable } from './review_table.js';
 import { Layout } from './splitter.js';
-import { Foot, Head, Steps, endScreen, savedText } from './workbench_view.js';
+import { endScreen, failureScreen } from './end_screen.js';
+import { Foot, savedText } from './workbench_foot.js';
+import { Head, Steps } from './workbench_head.js';
 
 const ARM_NOTES = {
   blind: 'You judge this one by yourself: no draft is shown.',
@@ -26,8 +28,18 @@ export class Frame {
     this.reading = this.buildReading();
     fill(this.two, this.reading.node, this.layout.bar, this.work);
     this.end = el('div', { class: 'wb-place-end' });
-    this.node = el('div', { class: 'coeval wb', 'aria-busy': 'true' }, this.head.node, this.notices.banner,
-      el('p', { class: 'wb-loading ce-note' }, 'Loading…'), this.two, this.end, this.foot.node, this.notices.live, this.notices.corner);
+    this.node = el(
+      'div',
+      { class: 'coeval wb', 'aria-busy': 'true' },
+      this.head.node,
+      this.notices.banner,
+      el('p', { class: 'wb-loading ce-note' }, 'Loading…'),
+      this.two,
+      this.end,
+      this.foot.node,
+      this.notices.live,
+      this.notices.corner,
+    );
     this.node.dataset.state = 'loading';
     fill(root, this.node);
     this.nameLayout();
@@ -41,15 +53,21 @@ export class Frame {
   buildHead() {
     const { bench } = this;
     this.head = new Head({
-      onjump: (text) => bench.jump(text), onfilter: (filter) => bench.setFilter(filter), onmove: (way) => bench.move(`${way}_instance`),
+      onjump: (text) => bench.jump(text),
+      onfilter: (filter) => bench.setFilter(filter),
+      onmove: (way) => bench.move(`${way}_instance`),
     });
   }
 
   buildFoot() {
     const { bench } = this;
     this.foot = new Foot({
-      onrest: () => bench.approveRest(), onflag: () => bench.marks.flag(), oncomment: () => bench.comment(),
-      onskip: () => bench.skip(), onback: () => bench.back(), onconfirm: () => bench.confirm(),
+      onrest: () => bench.approveRest(),
+      onflag: () => bench.marks.flag(),
+      oncomment: () => bench.comment(),
+      onskip: () => bench.skip(),
+      onback: () => bench.back(),
+      onconfirm: () => bench.confirm(),
     });
   }
 
@@ -60,7 +78,14 @@ export class Frame {
     this.anchor = el('p', { class: 'wb-anchor', dir: 'auto' });
     this.note = el('p', { class: 'wb-arm' });
     const place = el('div');
-    this.card = el('section', { class: 'ce-card', 'aria-label': 'Evaluation' }, this.title, this.anchor, this.note, place);
+    this.card = el(
+      'section',
+      { class: 'ce-card', 'aria-label': 'Evaluation' },
+      this.title,
+      this.anchor,
+      this.note,
+      place,
+    );
     this.work = el('div', { class: 'wb-work' }, this.steps.node, this.card);
     this.table = new ReviewTable(place, {
       name: 'Lines of the evaluation',
@@ -74,11 +99,30 @@ export class Frame {
 
   buildReading() {
     const { bench } = this;
-    this.layoutButton = button('', { class: 'ce-link wb-layout', 'aria-keyshortcuts': 'L', onclick: () => this.layout.toggle() });
-    this.guidelinesButton = button('Guidelines', { class: 'ce-link', 'aria-keyshortcuts': 'G', onclick: () => bench.showGuidelines() });
-    const tools = [button('All keys', { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: () => bench.keys.show() }, kbd('?')),
-      this.guidelinesButton, this.layoutButton];
-    return new Reading({ tools, onpick: (row) => this.table.pick(row), onhover: (rows) => this.table.hover(rows) });
+    this.layoutButton = button('', {
+      class: 'ce-link wb-layout',
+      'aria-keyshortcuts': 'L',
+      onclick: () => this.layout.toggle(),
+    });
+    this.guidelinesButton = button('Guidelines', {
+      class: 'ce-link',
+      'aria-keyshortcuts': 'G',
+      onclick: () => bench.showGuidelines(),
+    });
+    const tools = [
+      button(
+        'All keys',
+        { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: () => bench.keys.show() },
+        kbd('?'),
+      ),
+      this.guidelinesButton,
+      this.layoutButton,
+    ];
+    return new Reading({
+      tools,
+      onpick: (row) => this.table.pick(row),
+      onhover: (rows) => this.table.hover(rows),
+    });
   }
 
   nameLayout() {
@@ -103,9 +147,13 @@ export class Frame {
     this.anchor.textContent = criterion.name && criterion.text !== criterion.name ? criterion.text : '';
     this.loadNote(step.evaluation);
     this.guidelinesButton.hidden = !step.task.guidelines;
-    if (before?.instance?.id !== step.instance.id || before.task.slug !== step.task.slug) this.reading.load(step.task, step.instance);
+    if (before?.instance?.id !== step.instance.id || before.task.slug !== step.task.slug)
+      this.reading.load(step.task, step.instance);
     this.foot.loadMarks(step.instance);
-    bench.notices.announce(`Instance ${step.position} of ${step.total}, criterion ${criterion.number} of ${step.criteria.length}: ${criterion.name || criterion.text}`);
+    bench.notices.announce(
+      `Instance ${step.position} of ${step.total}, ` +
+        `criterion ${criterion.number} of ${step.criteria.length}: ${criterion.name || criterion.text}`,
+    );
   }
 
   isKept(instance, criterion) {
@@ -136,36 +184,59 @@ export class Frame {
     const { top } = goal.getBoundingClientRect();
     if (before && (top < 0 || top > window.innerHeight / 2)) goal.scrollIntoView({ block: 'start' });
     this.layout.fit();
-    const elsewhere = document.activeElement && document.activeElement !== document.body && !this.node.contains(document.activeElement);
+    const elsewhere =
+      document.activeElement &&
+      document.activeElement !== document.body &&
+      !this.node.contains(document.activeElement);
     if (!elsewhere && !this.bench.waiting) this.table.focusNext(null, { scroll: same });
   }
 
   sayRestored(at, discard) {
-    this.notices.stay('restored', `What you typed here at ${clockTime(at)} is back; it is not saved yet.`,
-      button('Discard it', { class: 'ce-btn', onclick: discard }));
+    this.notices.stay(
+      'restored',
+      `What you typed here at ${clockTime(at)} is back; it is not saved yet.`,
+      button('Discard it', { class: 'ce-btn', onclick: discard }),
+    );
   }
 
   showEnd(step) {
     this.node.dataset.state = 'end';
     this.node.dataset.total = step.total;
-    fill(this.end, endScreen(step, (filter) => this.bench.setFilter(filter)));
+    fill(
+      this.end,
+      endScreen(step, (filter) => this.bench.setFilter(filter)),
+    );
     this.end.querySelector('h2').focus({ preventScroll: true });
     this.node.scrollIntoView({ block: 'nearest' });
   }
 
   // ---- what can go wrong ---------------------------------------------------------------------------
 
-  remedies(error, again) {
-    if (error.kind === 'sign_in') return [button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() })];
-    return [button('Try again', { class: 'ce-btn', onclick: again })];
+  /** Over the work where there is some; in its place where nothing could be shown yet. */
+  showFailure(error, again) {
+    const reload = () => window.location.reload();
+    const remedy =
+      error.kind === 'sign_in'
+        ? button('Sign in', { class: 'ce-btn', onclick: reload })
+        : button('Try again', { class: 'ce-btn', onclick: again });
+    if (this.bench.step) {
+      this.notices.stay('error', error.message, remedy);
+      return;
+    }
+    this.node.dataset.state = 'failed';
+    fill(this.end, failureScreen(error, remedy));
   }
 
   showGuidelines(task) {
     if (!task?.guidelines) return;
     const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
-    const dialog = el('dialog', { class: 'coeval ce-dialog', 'aria-label': 'Guidelines' }, el('h2', {}, 'Guidelines'),
+    const dialog = el(
+      'dialog',
+      { class: 'coeval ce-dialog', 'aria-label': 'Guidelines' },
+      el('h2', {}, 'Guidelines'),
       el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0' }, ...markdownNodes(task.guidelines)),
-      el('div', { class: 'ce-dialog-foot' }, close));
+      el('div', { class: 'ce-dialog-foot' }, close),
+    );
     dialog.addEventListener('close', () => dialog.remove());
     this.node.append(dialog);
     dialog.showModal();

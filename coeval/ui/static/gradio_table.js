@@ -1,20 +1,23 @@
 /** The table as a Gradio component: the server pushes a sheet, edits go back as a payload. */
 
 import { chooseVersion } from './conflict.js';
-import { button, clockTime, el, fill, kbd } from './dom.js';
+import { button, clockTime, el, fill, isTextBox, kbd } from './dom.js';
 import { sameState, stateOf, withState } from './drafts_kept.js';
 import { Keys, printed, tableCommands } from './keys.js';
 import { Notices } from './notices.js';
 import { ReviewTable } from './review_table.js';
+import { dropStored, readStored, writeStored } from './storage.js';
 
 const QUIET_MS = 250;
+const KEEPS_NOTHING =
+  'This browser keeps no unsaved work (its storage is full or switched off): save before you leave the page.';
 
 /** Gradio keeps what the table last sent as its value; only a sheet from the server can be shown. */
 function isSheet(value) {
   return Boolean(value) && Array.isArray(value.rows) && 'key' in value;
 }
 
-/** Sheets by what they are called, for a component that Gradio takes down and builds again. */
+/** The last sheet by the id of its component, for one that Gradio takes down and builds again when hidden. */
 const shown = new Map();
 
 class GradioTable {
@@ -24,12 +27,22 @@ class GradioTable {
     this.notices = new Notices();
     const place = el('div');
     this.buildFoot();
-    this.node = el('div', { class: 'coeval' }, this.notices.banner, place, this.foot, this.notices.live, this.notices.corner);
+    this.node = el(
+      'div',
+      { class: 'coeval' },
+      this.notices.banner,
+      place,
+      this.foot,
+      this.notices.live,
+      this.notices.corner,
+    );
     this.table = new ReviewTable(place, {
-      onchange: () => this.onchange(), oncomplete: () => !this.foot.hidden && this.confirmButton.focus({ preventScroll: true }),
+      onchange: () => this.onchange(),
+      oncomplete: () => !this.foot.hidden && this.confirmButton.focus({ preventScroll: true }),
       onsay: (text, undo) => this.notices.say(text, undo),
     });
     fill(element, this.node);
+    this.place = element.closest('.block')?.id ?? '';
     this.keys = new Keys(this.node, this.commands());
     this.keys.onchange(() => (this.confirmKey.textContent = printed(this.keys.comboFor('confirm'))));
     this.node.addEventListener('focusout', () => this.flush());
@@ -39,14 +52,34 @@ class GradioTable {
     this.count = el('span', { class: 'wb-count', role: 'status' });
     this.confirmKey = kbd('');
     this.confirmLabel = el('span');
-    this.confirmButton = button('', { class: 'ce-btn is-primary', onclick: () => this.confirm() }, this.confirmLabel, this.confirmKey);
+    this.confirmButton = button(
+      '',
+      { class: 'ce-btn is-primary', onclick: () => this.confirm() },
+      this.confirmLabel,
+      this.confirmKey,
+    );
     const help = button('Keys', { class: 'ce-btn', onclick: () => this.keys.show() }, kbd('?'));
-    this.foot = el('div', { class: 'wb-foot' }, this.count, el('span', { class: 'wb-space' }), help, this.confirmButton);
+    this.foot = el(
+      'div',
+      { class: 'wb-foot' },
+      this.count,
+      el('span', { class: 'wb-space' }),
+      help,
+      this.confirmButton,
+    );
+    this.foot.hidden = true;
   }
 
   commands() {
     return [
-      { id: 'confirm', combos: ['Ctrl+Enter', 'Meta+Enter'], label: 'Save ', inText: true, remappable: true, run: () => this.confirm() },
+      {
+        id: 'confirm',
+        combos: ['Ctrl+Enter', 'Meta+Enter'],
+        label: 'Save ',
+        inText: true,
+        remappable: true,
+        run: () => this.confirm(),
+      },
       ...tableCommands(() => this.table),
       { id: 'help', combos: ['?'], label: 'This page', run: () => this.keys.show() },
     ];
@@ -55,9 +88,9 @@ class GradioTable {
   // ---- in ------------------------------------------------------------------------------------------
 
   load(value) {
-    const sheet = isSheet(value) ? value : shown.get(this.node.parentElement?.id);
+    const sheet = isSheet(value) ? value : shown.get(this.place);
     if (!sheet) return;
-    shown.set(this.node.parentElement?.id, sheet);
+    shown.set(this.place, sheet);
     this.sheet = sheet;
     this.saved = stateOf(sheet);
     this.notices.stay('', '');
@@ -82,15 +115,22 @@ class GradioTable {
 
   restore(kept) {
     this.showTable(withState(this.sheet, kept.state));
-    this.flush();
-    this.notices.stay('restored', `What you typed here at ${clockTime(kept.at)} is back; it is not saved yet.`,
-      button('Discard it', { class: 'ce-btn', onclick: () => this.discard() }));
+    this.flush(true);
+    this.notices.stay(
+      'restored',
+      `What you typed here at ${clockTime(kept.at)} is back; it is not saved yet.`,
+      button('Discard it', { class: 'ce-btn', onclick: () => this.discard() }),
+    );
   }
 
   async choose(kept) {
     const { sheet } = this;
     const choice = await chooseVersion(this.node, {
-      sheet, mine: kept.state, saved: this.saved, savedAt: '', why: 'This was saved from another tab or device after you began here.',
+      sheet,
+      mine: kept.state,
+      saved: this.saved,
+      savedAt: '',
+      why: 'This was saved from another tab or device after you began here.',
     });
     if (this.sheet !== sheet) return;
     if (choice === 'saved') this.discard();
@@ -104,7 +144,7 @@ class GradioTable {
     this.forget();
     this.notices.stay('', '');
     this.showTable(this.sheet);
-    this.flush();
+    this.flush(true);
   }
 
   // ---- out -----------------------------------------------------------------------------------------
@@ -113,11 +153,15 @@ class GradioTable {
     this.keep();
     this.recount();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.flush(true), QUIET_MS);
     this.pending = true;
+    if (isTextBox(document.activeElement)) this.timer = setTimeout(() => this.flush(), QUIET_MS);
+    else this.flush();
   }
 
-  /** Hands the table to Gradio. Setting a value redraws its template, so it happens in pauses and on leaving a box. */
+  /**
+   * Hands the table to Gradio: a decision at once, typing in its pauses and on leaving the box, because
+   * Gradio redraws the template for every value it is given.
+   */
   flush(force = this.pending) {
     clearTimeout(this.timer);
     this.pending = false;
@@ -125,7 +169,7 @@ class GradioTable {
   }
 
   confirm() {
-    if (this.foot.hidden || this.table.locked) return;
+    if (!this.sheet || this.table.locked) return;
     const problem = this.table.showProblem();
     if (problem) {
       this.notices.say(problem);
@@ -146,24 +190,17 @@ class GradioTable {
   }
 
   get kept() {
-    try {
-      return JSON.parse(localStorage.getItem(this.storageKey));
-    } catch {
-      return null;
-    }
+    return readStored(this.storageKey);
   }
 
   keep() {
     if (!this.sheet.key) return;
-    try {
-      localStorage.setItem(this.storageKey, JSON.stringify({ rev: this.sheet.rev, state: this.table.state(), at: new Date().toISOString() }));
-    } catch {
-      this.notices.warn('This browser keeps no unsaved work (its storage is full or switched off): save before you leave the page.');
-    }
+    const kept = { rev: this.sheet.rev, state: this.table.state(), at: new Date().toISOString() };
+    if (!writeStored(this.storageKey, kept)) this.notices.warn(KEEPS_NOTHING);
   }
 
   forget() {
-    localStorage.removeItem(this.storageKey);
+    dropStored(this.storageKey);
   }
 }
 

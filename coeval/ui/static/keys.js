@@ -1,11 +1,18 @@
 /** The keyboard: one listener, a list of commands, and a page of keys where confirming can be put elsewhere. */
 
 import { button, el, fill, isShown, isTextBox, kbd } from './dom.js';
+import { readStored, writeStored } from './storage.js';
 
 const STORED = 'coeval:keys';
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
 const NAMES = {
-  ArrowDown: '↓', ArrowUp: '↑', Enter: '⏎', Ctrl: IS_MAC ? '⌃' : 'Ctrl', Meta: IS_MAC ? '⌘' : 'Meta', ' ': 'Space', Escape: 'Esc',
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  Enter: '⏎',
+  Ctrl: IS_MAC ? '⌃' : 'Ctrl',
+  Meta: IS_MAC ? '⌘' : 'Meta',
+  ' ': 'Space',
+  Escape: 'Esc',
 };
 
 /** The key as a person would name it on a Latin keyboard, whatever script is switched on. */
@@ -21,22 +28,25 @@ function keyName(event) {
 export function comboOf(event) {
   const name = keyName(event);
   const shift = event.shiftKey && (name.length > 1 || /^[A-Z]$/.test(name));
-  const parts = [event.ctrlKey && 'Ctrl', event.metaKey && 'Meta', event.altKey && 'Alt', shift && 'Shift', name];
+  const parts = [
+    event.ctrlKey && 'Ctrl',
+    event.metaKey && 'Meta',
+    event.altKey && 'Alt',
+    shift && 'Shift',
+    name,
+  ];
   return parts.filter(Boolean).join('+');
 }
 
 /** The combination as printed on a button. */
 export function printed(combo) {
-  return combo.split(/\+(?=.)/).map((part) => NAMES[part] ?? part).join(' ');
+  return combo
+    .split(/\+(?=.)/)
+    .map((part) => NAMES[part] ?? part)
+    .join(' ');
 }
 
-function storedCombos() {
-  try {
-    return JSON.parse(localStorage.getItem(STORED)) ?? {};
-  } catch {
-    return {};
-  }
-}
+const storedCombos = () => readStored(STORED) ?? {};
 
 /** A combination that typing never makes, so that it may work inside a text box. */
 function isSafeInText(combo) {
@@ -82,12 +92,20 @@ export class Keys {
   }
 
   press(event) {
-    if (this.isOver() || event.defaultPrevented || event.isComposing || !event.key || MODIFIERS.has(event.key)) return;
+    if (
+      this.isOver() ||
+      event.defaultPrevented ||
+      event.isComposing ||
+      !event.key ||
+      MODIFIERS.has(event.key)
+    )
+      return;
     if (!isShown(this.root) || document.querySelector('dialog[open]') || !this.isMine(event.target)) return;
     const combo = comboOf(event);
     const typing = isTextBox(event.composedPath()[0]);
     for (const command of this.commands) {
-      if (!command.combos.includes(combo) || (typing && !command.inText) || (event.repeat && !command.again)) continue;
+      if (!command.combos.includes(combo) || (typing && !command.inText) || (event.repeat && !command.again))
+        continue;
       if (command.run(event) === false) continue;
       event.preventDefault();
       return;
@@ -105,11 +123,7 @@ export class Keys {
 
   remap(id, combo) {
     this.commands.find((command) => command.id === id).combos = [combo];
-    try {
-      localStorage.setItem(STORED, JSON.stringify({ ...storedCombos(), [id]: combo }));
-    } catch {
-      // A browser that keeps nothing still uses the new key until the page is left.
-    }
+    writeStored(STORED, { ...storedCombos(), [id]: combo });
     this.listeners.forEach((listener) => listener());
   }
 
@@ -118,10 +132,18 @@ export class Keys {
   show() {
     const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
     const list = el('dl', { class: 'ce-keys' });
-    const dialog = el('dialog', { class: 'coeval ce-dialog ce-wide', 'aria-label': 'Keys' },
-      el('h2', {}, 'Keys'), list,
-      el('p', { class: 'ce-note' }, 'Inside a text box only the confirming key and Esc are keys; everything else is text.'),
-      el('div', { class: 'ce-dialog-foot' }, close));
+    const dialog = el(
+      'dialog',
+      { class: 'coeval ce-dialog ce-wide', 'aria-label': 'Keys' },
+      el('h2', {}, 'Keys'),
+      list,
+      el(
+        'p',
+        { class: 'ce-note' },
+        'Inside a text box only the confirming key and Esc are keys; everything else is text.',
+      ),
+      el('div', { class: 'ce-dialog-foot' }, close),
+    );
     this.fillList(list);
     dialog.addEventListener('close', () => dialog.remove());
     this.root.append(dialog);
@@ -130,13 +152,30 @@ export class Keys {
   }
 
   fillList(list) {
-    fill(list, ...this.commands.filter((command) => command.label).map((command) => el('div', {},
-      el('dt', {}, ...(command.shown ?? command.combos.slice(0, 1)).map((combo) => kbd(printed(combo)))),
-      el('dd', {}, command.label, command.remappable ? this.changeButton(command, list) : null))));
+    fill(
+      list,
+      ...this.commands
+        .filter((command) => command.label)
+        .map((command) =>
+          el(
+            'div',
+            {},
+            el(
+              'dt',
+              {},
+              ...(command.shown ?? command.combos.slice(0, 1)).map((combo) => kbd(printed(combo))),
+            ),
+            el('dd', {}, command.label, command.remappable ? this.changeButton(command, list) : null),
+          ),
+        ),
+    );
   }
 
   changeButton(command, list) {
-    const change = button('change', { class: 'ce-link', onclick: () => this.listenFor(command, change, list) });
+    const change = button('change', {
+      class: 'ce-link',
+      onclick: () => this.listenFor(command, change, list),
+    });
     return change;
   }
 
@@ -168,8 +207,20 @@ export function tableCommands(table) {
     { id: 'approve', combos: ['A'], label: 'Approve the line', run: act('approve') },
     { id: 'revise', combos: ['R'], label: 'Revise the line', run: act('revise') },
     { id: 'delete', combos: ['D'], label: 'Delete the line, or remove an added one', run: act('delete') },
-    { id: 'leave', combos: ['Escape'], label: 'Leave a text box; the words stay', inText: true, run: (event) => leaveBox(table(), event) },
-    { id: 'score', combos: digits, shown: ['1', '…', '5'], label: 'On the score line: choose the score', run: (event) => table().pressDigit(keyName(event)) },
+    {
+      id: 'leave',
+      combos: ['Escape'],
+      label: 'Leave a text box; the words stay',
+      inText: true,
+      run: (event) => leaveBox(table(), event),
+    },
+    {
+      id: 'score',
+      combos: digits,
+      shown: ['1', '…', '5'],
+      label: 'On the score line: choose the score',
+      run: (event) => table().pressDigit(keyName(event)),
+    },
     { id: 'new', combos: ['N'], label: 'Add a line', run: () => table().addByKey('N') },
   ];
 }

@@ -10,7 +10,8 @@ let bench = null;
 /** Shows {task, person} in `element`; the same pair again changes nothing. */
 function show(element, value) {
   if (!value?.task) return;
-  const same = bench && bench.frame.node.isConnected && bench.slug === value.task && bench.person === value.person;
+  const same =
+    bench && bench.frame.node.isConnected && bench.slug === value.task && bench.person === value.person;
   if (same) return;
   bench?.destroy();
   bench = new Workbench(element, value);

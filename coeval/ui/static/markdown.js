@@ -37,7 +37,8 @@ function inlineNode(source, match, start) {
   const { groups } = match;
   const at = start + match.index;
   const inside = (tag, mark, text) => ({
-    tag, children: parseInline(source, at + mark.length, at + mark.length + text.length),
+    tag,
+    children: parseInline(source, at + mark.length, at + mark.length + text.length),
   });
   if (groups.code) {
     const from = at + groups.tick.length;
@@ -74,7 +75,9 @@ function linesOf(source) {
 }
 
 function startsBlock(line) {
-  return !line.text.trim() || [FENCE, HEADING, RULE, BULLET, QUOTE].some((pattern) => pattern.test(line.text));
+  return (
+    !line.text.trim() || [FENCE, HEADING, RULE, BULLET, QUOTE].some((pattern) => pattern.test(line.text))
+  );
 }
 
 function takeFence(source, lines, at) {

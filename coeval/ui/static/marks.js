@@ -22,12 +22,20 @@ export class Marks {
     this.onmarked(instance);
     const body = { instance: instance.id, flagged: null, comment: null, skipped: null, ...change };
     try {
-      Object.assign(instance, await request('POST', `api/scrutiny/${encodeURIComponent(task.slug)}/marks`, body));
+      Object.assign(
+        instance,
+        await request('POST', `api/scrutiny/${encodeURIComponent(task.slug)}/marks`, body),
+      );
       return true;
     } catch (error) {
       Object.assign(instance, before);
       if (error.status === 404 && error.kind !== 'not_found') this.onmissing();
-      else this.notices.warn(error.kind === 'offline' ? 'Not saved: the server cannot be reached. Try again when the connection is back.' : error.message);
+      else
+        this.notices.warn(
+          error.kind === 'offline'
+            ? 'Not saved: the server cannot be reached. Try again when the connection is back.'
+            : error.message,
+        );
       return false;
     } finally {
       this.onmarked(instance);
@@ -50,15 +58,31 @@ export class Marks {
     const { instance } = this.current();
     if (!instance) return;
     const kept = this.kept.get(instance.id, COMMENT);
-    const box = el('textarea', { class: 'ce-in', rows: '4', dir: 'auto', maxlength: String(MAX_REMARK), 'aria-label': 'Comment on this instance' });
+    const box = el('textarea', {
+      class: 'ce-in',
+      rows: '4',
+      dir: 'auto',
+      maxlength: String(MAX_REMARK),
+      'aria-label': 'Comment on this instance',
+    });
     box.value = kept?.text ?? instance.comment ?? '';
-    box.addEventListener('input', () => this.kept.put(instance.id, COMMENT, { text: box.value, edited: true }));
+    box.addEventListener('input', () =>
+      this.kept.put(instance.id, COMMENT, { text: box.value, edited: true }),
+    );
     const save = () => this.saveComment(dialog, instance, box.value.trim());
-    const dialog = el('dialog', { class: 'coeval ce-dialog', 'aria-label': 'Comment' }, el('h2', {}, 'Comment on this instance'), box,
+    const dialog = el(
+      'dialog',
+      { class: 'coeval ce-dialog', 'aria-label': 'Comment' },
+      el('h2', {}, 'Comment on this instance'),
+      box,
       el('p', { class: 'ce-note' }, 'Seen by the people who run the study, not by other annotators.'),
-      el('div', { class: 'ce-dialog-foot' },
+      el(
+        'div',
+        { class: 'ce-dialog-foot' },
         button('Cancel', { class: 'ce-btn', onclick: () => this.close(dialog, instance) }),
-        button('Save comment', { class: 'ce-btn is-primary', onclick: save })));
+        button('Save comment', { class: 'ce-btn is-primary', onclick: save }),
+      ),
+    );
     dialog.addEventListener('keydown', (event) => this.confirms(comboOf(event)) && save());
     dialog.addEventListener('close', () => dialog.remove());
     root.append(dialog);
@@ -74,6 +98,7 @@ export class Marks {
 
   async saveComment(dialog, instance, text) {
     dialog.close();
-    if (text === (instance.comment ?? '') || (await this.send({ comment: text }))) this.kept.drop(instance.id, COMMENT);
+    if (text === (instance.comment ?? '') || (await this.send({ comment: text })))
+      this.kept.drop(instance.id, COMMENT);
   }
 }

@@ -22,12 +22,15 @@ export class Notices {
   say(text, undo = null) {
     const toast = el('div', { class: 'ce-toast' }, el('span', { dir: 'auto' }, text));
     if (undo) {
-      toast.append(button('Undo', {
-        class: 'ce-link', onclick: () => {
-          toast.remove();
-          undo();
-        },
-      }));
+      toast.append(
+        button('Undo', {
+          class: 'ce-link',
+          onclick: () => {
+            toast.remove();
+            undo();
+          },
+        }),
+      );
     }
     this.toasts.append(toast);
     setTimeout(() => toast.remove(), PASS_MS);
@@ -36,8 +39,14 @@ export class Notices {
   /** An error stays until it is closed. The same error is shown once. */
   warn(text) {
     if ([...this.alerts.children].some((node) => node.dataset.text === text)) return;
-    const toast = el('div', { class: 'ce-toast is-error', 'data-text': text }, el('span', { dir: 'auto' }, text));
-    toast.append(button(icon('delete'), { class: 'ce-close', 'aria-label': 'Close', onclick: () => toast.remove() }));
+    const toast = el(
+      'div',
+      { class: 'ce-toast is-error', 'data-text': text },
+      el('span', { dir: 'auto' }, text),
+    );
+    toast.append(
+      button(icon('delete'), { class: 'ce-close', 'aria-label': 'Close', onclick: () => toast.remove() }),
+    );
     this.alerts.append(toast);
   }
 

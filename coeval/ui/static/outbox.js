@@ -3,6 +3,8 @@
  * so a cut line, a closed tab or a sign-out loses none; the uid stays the same however often it is sent.
  */
 
+import { dropStored, readStored, storedKeys, writeStored } from './storage.js';
+
 const WAITS_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
 
 export class Outbox {
@@ -10,8 +12,8 @@ export class Outbox {
    * `send(entry)` posts and resolves with the answer or throws ApiError.
    * Calls back: onsaved(entry, answer), onwaiting(entry, error, seconds), onrefused(entry, error).
    */
-  constructor(person, { send, onsaved, onwaiting, onrefused, signal, storage = window.localStorage }) {
-    Object.assign(this, { send, onsaved, onwaiting, onrefused, storage });
+  constructor(person, { send, onsaved, onwaiting, onrefused, signal }) {
+    Object.assign(this, { send, onsaved, onwaiting, onrefused });
     this.prefix = `coeval:outbox:${person}:`;
     this.entries = new Map();
     this.timers = new Map();
@@ -23,13 +25,10 @@ export class Outbox {
 
   /** What an earlier page of this person left unsent. */
   recover() {
-    for (const key of Object.keys(this.storage).filter((name) => name.startsWith(this.prefix))) {
-      try {
-        const entry = JSON.parse(this.storage.getItem(key));
-        this.entries.set(entry.body.uid, entry);
-      } catch {
-        this.storage.removeItem(key);
-      }
+    for (const key of storedKeys(this.prefix)) {
+      const entry = readStored(key);
+      if (entry?.body?.uid) this.entries.set(entry.body.uid, entry);
+      else dropStored(key);
     }
     return Promise.all([...this.entries.keys()].map((uid) => this.deliver(uid)));
   }
@@ -37,11 +36,7 @@ export class Outbox {
   /** Takes a submission in and sends it. */
   async add(entry) {
     this.entries.set(entry.body.uid, entry);
-    try {
-      this.storage.setItem(this.prefix + entry.body.uid, JSON.stringify(entry));
-    } catch {
-      // Storage is full: the entry still waits in memory and is retried while the page is open.
-    }
+    writeStored(this.prefix + entry.body.uid, entry); // where it cannot be kept, it still waits in memory
     await this.deliver(entry.body.uid);
   }
 
@@ -50,7 +45,10 @@ export class Outbox {
     if (!entry || entry.flying) return;
     clearTimeout(this.timers.get(uid));
     entry.flying = true;
-    const [answer, error] = await this.send(entry).then((value) => [value, null], (reason) => [null, reason]);
+    const [answer, error] = await this.send(entry).then(
+      (value) => [value, null],
+      (reason) => [null, reason],
+    );
     entry.flying = false;
     if (!this.entries.has(uid)) return;
     if (error?.isPassing) this.wait(uid, entry, error);
@@ -65,7 +63,10 @@ export class Outbox {
     const tries = this.tries.get(uid) ?? 0;
     const wait = WAITS_MS[Math.min(tries, WAITS_MS.length - 1)];
     this.tries.set(uid, tries + 1);
-    this.timers.set(uid, setTimeout(() => this.deliver(uid), wait));
+    this.timers.set(
+      uid,
+      setTimeout(() => this.deliver(uid), wait),
+    );
     this.onwaiting(entry, error, wait / 1000);
   }
 
@@ -73,7 +74,7 @@ export class Outbox {
   forget(uid) {
     clearTimeout(this.timers.get(uid));
     this.tries.delete(uid);
-    this.storage.removeItem(this.prefix + uid);
+    dropStored(this.prefix + uid);
     this.entries.delete(uid);
   }
 
@@ -83,8 +84,10 @@ export class Outbox {
 
   /** The submission of one step that still waits, or undefined. */
   waitingFor(task, instance, criterion) {
-    return [...this.entries.values()].find((entry) => entry.task === task
-      && entry.body.instance === instance && entry.body.criterion === criterion);
+    return [...this.entries.values()].find(
+      (entry) =>
+        entry.task === task && entry.body.instance === instance && entry.body.criterion === criterion,
+    );
   }
 
   get size() {

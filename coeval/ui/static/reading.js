@@ -38,9 +38,14 @@ function details(summary, ...content) {
 }
 
 function contextList(pairs) {
-  return el('dl', {}, ...pairs.flatMap(([key, value]) => [
-    el('dt', { dir: 'auto' }, String(key)), el('dd', { dir: 'auto' }, String(value)),
-  ]));
+  return el(
+    'dl',
+    {},
+    ...pairs.flatMap(([key, value]) => [
+      el('dt', { dir: 'auto' }, String(key)),
+      el('dd', { dir: 'auto' }, String(value)),
+    ]),
+  );
 }
 
 /** Both texts with what belongs to them. `onpick(row)` is called when a mark is clicked. */
@@ -71,12 +76,23 @@ export class Reading {
     this.output.load(task.output_field, instance.output, task.display, instance.system);
     fill(
       this.extras,
-      instance.reference ? details('Reference', el('div', { class: 'is-plain wb-text', dir: 'auto' }, instance.reference)) : null,
+      instance.reference
+        ? details('Reference', el('div', { class: 'is-plain wb-text', dir: 'auto' }, instance.reference))
+        : null,
       instance.context.length ? details('More about this instance', contextList(instance.context)) : null,
     );
-    fill(this.help, el('span', {}, 'Select words in the ', el('b', {}, inSentence(task.output_field)),
-      el('span', { class: 'wb-fine' }, ' and press ', kbd('E'), ' to add them as evidence.'),
-      el('span', { class: 'wb-coarse' }, ' and tap “Add evidence”.')), ...this.tools);
+    fill(
+      this.help,
+      el(
+        'span',
+        {},
+        'Select words in the ',
+        el('b', {}, inSentence(task.output_field)),
+        el('span', { class: 'wb-fine' }, ' and press ', kbd('E'), ' to add them as evidence.'),
+        el('span', { class: 'wb-coarse' }, ' and tap “Add evidence”.'),
+      ),
+      ...this.tools,
+    );
   }
 
   /** Draws the marks; nothing is redrawn, and no selection lost, when they are where they were. */
@@ -100,7 +116,8 @@ export class Reading {
   bringIntoView(mark) {
     const pane = this.output.body;
     const [box, frame] = [mark.getBoundingClientRect(), pane.getBoundingClientRect()];
-    if (box.top < frame.top || box.bottom > frame.bottom) pane.scrollTop += box.top - frame.top - frame.height / 3;
+    if (box.top < frame.top || box.bottom > frame.bottom)
+      pane.scrollTop += box.top - frame.top - frame.height / 3;
   }
 
   /** The selected words of the output, as they stand in its source; empty when nothing is selected there. */

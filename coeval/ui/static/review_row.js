@@ -1,100 +1,10 @@
-/** One line of a review: what was drafted, what the person decides, and the boxes for their words. */
+/** Lines with words: what was drafted and decided on, and what the person adds. */
 
 import { button, el, fill, icon, kbd, uniqueId } from './dom.js';
 import { diffNodes } from './diff.js';
+import { Row, checkOne, growingBox } from './row.js';
 
-const SIGNS = { approve: 'Approve', revise: 'Revise', delete: 'Delete' };
-const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
 const DONE = { approve: 'approved', revise: 'revised', delete: 'deleted' };
-
-/** A text box that grows with its words. */
-export function growingBox(attributes, oninput) {
-  const box = el('textarea', { rows: '1', dir: 'auto', ...attributes });
-  const grow = () => {
-    if (CSS.supports('field-sizing', 'content')) return;
-    box.style.height = 'auto';
-    box.style.height = `${box.scrollHeight + 2}px`;
-  };
-  box.addEventListener('input', () => {
-    grow();
-    oninput(box.value);
-  });
-  box.grow = grow;
-  return box;
-}
-
-/** Left and right move between the buttons of one group without choosing; the group is one Tab stop. */
-export function rovingGroup(group, buttons) {
-  group.addEventListener('keydown', (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const at = buttons.indexOf(event.target);
-    if (!step || at < 0) return;
-    event.preventDefault();
-    event.stopPropagation();
-    buttons[(at + step + buttons.length) % buttons.length].focus();
-  });
-}
-
-/** Marks the chosen button of a radio group, or none, and leaves one Tab stop. */
-export function checkOne(buttons, chosen, fallback = buttons[0]) {
-  for (const [index, node] of buttons.entries()) {
-    const on = index === chosen;
-    node.setAttribute('aria-checked', String(on));
-    node.setAttribute('tabindex', on || (chosen < 0 && node === fallback) ? '0' : '-1');
-  }
-}
-
-/** What every line shares: a focusable group with a label, a body and its buttons. */
-export class Row {
-  constructor(table, row) {
-    this.table = table;
-    this.row = row;
-    this.labelId = uniqueId('label');
-    this.stateId = uniqueId('state');
-    this.label = el('span', { id: this.labelId }, row.label);
-    this.state = el('span', { id: this.stateId, class: 'ce-sr' });
-    this.body = el('div', { class: 'rt-body' });
-    this.actions = el('div', { class: 'rt-actions' });
-    const side = el('div', { class: 'rt-label' }, this.label, this.state);
-    this.node = el('div', { class: 'rt-row', role: 'group', tabindex: '-1', 'data-kind': row.kind },
-      side, this.body, this.actions);
-    this.side = side;
-    this.node.addEventListener('focusin', () => table.select(this));
-  }
-
-  /** Names the line for a screen reader: label, state, then the words. */
-  nameBy(...ids) {
-    this.node.setAttribute('aria-labelledby', [this.labelId, this.stateId, ...ids].join(' '));
-  }
-
-  focus(scroll = true) {
-    this.node.focus({ preventScroll: true });
-    if (scroll) this.node.scrollIntoView({ block: 'nearest' });
-  }
-
-  setCurrent(on) {
-    this.node.classList.toggle('is-current', on);
-    this.node.setAttribute('tabindex', on ? '0' : '-1');
-  }
-
-  /** Buttons for actions as one radio group. */
-  buildActions(names) {
-    this.names = names;
-    this.buttons = names.map((name) => button(icon(name), {
-      class: `rt-act rt-${name}`, role: 'radio', 'aria-label': SIGNS[name], 'aria-keyshortcuts': KEYS[name],
-      title: `${SIGNS[name]} (${KEYS[name]})`, onclick: () => this.table.decide(this, name),
-    }, kbd(KEYS[name])));
-    const group = el('div', { class: 'rt-group', role: 'radiogroup', 'aria-label': `Decision on ${this.row.label}` },
-      ...this.buttons);
-    rovingGroup(group, this.buttons);
-    this.actions.append(group);
-  }
-
-  lock(on) {
-    for (const node of this.node.querySelectorAll('button')) node.disabled = on;
-    for (const node of this.node.querySelectorAll('textarea, input')) node.readOnly = on;
-  }
-}
 
 /** A drafted conclusion, piece of evidence or criterion. */
 export class DraftedRow extends Row {
@@ -131,16 +41,25 @@ export class DraftedRow extends Row {
     const { table, row } = this;
     const why = table.sheet.reason_required ? 'why?' : 'why? (optional)';
     const limit = { maxlength: String(table.maxRemark) };
-    this.newText = growingBox({ class: 'ce-in', 'aria-label': `New wording of ${row.label}`, ...limit }, (value) => {
-      row.new_text = value;
-      this.changed();
-    });
-    this.reason = growingBox({
-      class: 'ce-in ce-small', 'aria-label': `Reason for ${row.label}`, placeholder: why, ...limit,
-    }, (value) => {
-      row.reason = value;
-      this.changed();
-    });
+    this.newText = growingBox(
+      { class: 'ce-in', 'aria-label': `New wording of ${row.label}`, ...limit },
+      (value) => {
+        row.new_text = value;
+        this.changed();
+      },
+    );
+    this.reason = growingBox(
+      {
+        class: 'ce-in ce-small',
+        'aria-label': `Reason for ${row.label}`,
+        placeholder: why,
+        ...limit,
+      },
+      (value) => {
+        row.reason = value;
+        this.changed();
+      },
+    );
     this.boxes = el('div', { class: 'rt-boxes' }, this.newText, this.reason);
     this.body.append(this.boxes);
   }
@@ -164,8 +83,9 @@ export class DraftedRow extends Row {
     const { action, text, new_text: newText } = this.row;
     const differs = action === 'revise' && newText.trim() && newText !== text;
     fill(this.text, ...(differs ? diffNodes(text, newText) : [text]));
-    this.state.textContent = action ? `, ${DONE[action]}:` : ', to decide:';
-    if (this.newText) this.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
+    this.state.textContent = action ? `${DONE[action]}:` : 'to decide:';
+    if (this.newText)
+      this.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
   }
 
   /** What still has to be done here, as part of a sentence; empty when the line is decided. */
@@ -173,7 +93,8 @@ export class DraftedRow extends Row {
     const { action, reason, new_text: newText, text } = this.row;
     if (!action) return 'approve, revise or delete it';
     if (action === 'revise' && !newText.trim()) return 'write the new wording, or approve or delete it';
-    if (action === 'revise' && newText.trim() === text.trim()) return 'the wording is still the drafted one: change it or approve it';
+    if (action === 'revise' && newText.trim() === text.trim())
+      return 'the wording is still the drafted one: change it or approve it';
     const needsReason = this.table.sheet.reason_required && action !== 'approve';
     return needsReason && !reason.trim() ? 'say why' : '';
   }
@@ -194,7 +115,12 @@ export class DraftedRow extends Row {
   payload() {
     const { id, action, reason, new_text: newText } = this.row;
     const worded = action === 'revise' || action === 'delete';
-    return { id, action, reason: worded ? reason.trim() : '', new_text: action === 'revise' ? newText.trim() : '' };
+    return {
+      id,
+      action,
+      reason: worded ? reason.trim() : '',
+      new_text: action === 'revise' ? newText.trim() : '',
+    };
   }
 }
 
@@ -204,11 +130,19 @@ export class AddedRow extends Row {
     super(table, row);
     const limit = { maxlength: String(table.maxRemark) };
     this.side.append(el('span', { class: 'ce-tag' }, 'added'));
-    this.newText = growingBox({ class: 'ce-in', 'aria-label': `Added ${row.kind}`, placeholder: `your ${row.kind}`, ...limit },
-      (value) => this.set('new_text', value));
-    this.reason = growingBox({
-      class: 'ce-in ce-small', 'aria-label': `Reason for the added ${row.kind}`, placeholder: 'why? (optional)', ...limit,
-    }, (value) => this.set('reason', value));
+    this.newText = growingBox(
+      { class: 'ce-in', 'aria-label': `Added ${row.kind}`, placeholder: `your ${row.kind}`, ...limit },
+      (value) => this.set('new_text', value),
+    );
+    this.reason = growingBox(
+      {
+        class: 'ce-in ce-small',
+        'aria-label': `Reason for the added ${row.kind}`,
+        placeholder: 'why? (optional)',
+        ...limit,
+      },
+      (value) => this.set('reason', value),
+    );
     this.newText.value = row.new_text;
     this.reason.value = row.reason;
     this.body.append(el('div', { class: 'rt-boxes' }, this.newText, this.reason));
@@ -219,10 +153,19 @@ export class AddedRow extends Row {
   }
 
   buildRemove() {
-    this.actions.append(button(icon('delete'), {
-      class: 'rt-act rt-remove', 'aria-label': `Remove the added ${this.row.kind}`, title: 'Remove (D)',
-      'aria-keyshortcuts': 'D', onclick: () => this.table.remove(this),
-    }, kbd('D')));
+    this.actions.append(
+      button(
+        icon('delete'),
+        {
+          class: 'rt-act rt-remove',
+          'aria-label': `Remove the added ${this.row.kind}`,
+          title: 'Remove (D)',
+          'aria-keyshortcuts': 'D',
+          onclick: () => this.table.remove(this),
+        },
+        kbd('D'),
+      ),
+    );
   }
 
   set(name, value) {
@@ -233,7 +176,7 @@ export class AddedRow extends Row {
 
   describe() {
     this.node.dataset.action = 'add';
-    this.state.textContent = `, added: ${this.row.new_text}`;
+    this.state.textContent = `added: ${this.row.new_text}`;
   }
 
   rename(label) {

@@ -14,7 +14,17 @@ const NOTHING = () => {};
 
 export class ReviewTable {
   /** Calls back: onchange(), oncurrent(key), oncomplete() when nothing is left, onsay(sentence, undo). */
-  constructor(root, { onchange = NOTHING, oncurrent = NOTHING, oncomplete = NOTHING, onsay = NOTHING, wordsFor = () => '', name = 'Lines' } = {}) {
+  constructor(
+    root,
+    {
+      onchange = NOTHING,
+      oncurrent = NOTHING,
+      oncomplete = NOTHING,
+      onsay = NOTHING,
+      wordsFor = () => '',
+      name = 'Lines',
+    } = {},
+  ) {
     Object.assign(this, { onchange, oncurrent, oncomplete, onsay, wordsFor });
     this.maxRemark = MAX_REMARK;
     this.list = el('div', { class: 'rt-list', role: 'group', 'aria-label': name });
@@ -33,7 +43,9 @@ export class ReviewTable {
     this.missing = missing;
     this.score = sheet.score ?? null;
     const counts = {};
-    this.rows = sheet.rows.map((row) => this.buildRow({ ...row, label: row.label || this.nameOf(row.kind, counts) }));
+    this.rows = sheet.rows.map((row) =>
+      this.buildRow({ ...row, label: row.label || this.nameOf(row.kind, counts) }),
+    );
     this.counts = counts;
     this.added = (sheet.added ?? []).map((row) => this.buildAdded(row));
     fill(this.list, ...this.all.map((row) => row.node));
@@ -74,16 +86,32 @@ export class ReviewTable {
 
   buildAdders() {
     const offers = [this.sheet.add ?? []].flat();
-    fill(this.adders, ...offers.map((offer) => button(`+ ${offer.label}`, {
-      class: 'rt-add', 'aria-keyshortcuts': offer.key, onclick: () => this.offer(offer),
-      onmousedown: (event) => event.preventDefault(),
-    }, kbd(offer.key))));
+    fill(
+      this.adders,
+      ...offers.map((offer) =>
+        button(
+          `+ ${offer.label}`,
+          {
+            class: 'rt-add',
+            'aria-keyshortcuts': offer.key,
+            onclick: () => this.offer(offer),
+            onmousedown: (event) => event.preventDefault(),
+          },
+          kbd(offer.key),
+        ),
+      ),
+    );
   }
 
   missingQuotes(row) {
     const lost = row.quotes.filter((quote) => !Number.isInteger(quote.start));
-    return lost.map((quote) => el('span', { class: 'ce-flag', title: quote.text },
-      lost.length > 1 ? `“${quote.text.slice(0, 24)}…” ${this.missing}` : this.missing));
+    return lost.map((quote) =>
+      el(
+        'span',
+        { class: 'ce-flag', title: quote.text },
+        lost.length > 1 ? `“${quote.text.slice(0, 24)}…” ${this.missing}` : this.missing,
+      ),
+    );
   }
 
   lock(on) {
@@ -172,7 +200,8 @@ export class ReviewTable {
     this.renumber();
     this.changed();
     (this.added[at] ?? this.all.at(-1))?.focus();
-    if (row.row.new_text.trim()) this.onsay(`Removed: ${row.row.new_text.trim().slice(0, 60)}`, () => this.putBack(row, at));
+    if (row.row.new_text.trim())
+      this.onsay(`Removed: ${row.row.new_text.trim().slice(0, 60)}`, () => this.putBack(row, at));
   }
 
   putBack(row, at) {
@@ -189,7 +218,9 @@ export class ReviewTable {
 
   /** The undecided lines that can be approved as they are. */
   approvable() {
-    return this.rows.filter((row) => row.problem() && !row.row.action && !(row instanceof ScoreRow && !row.keepable));
+    return this.rows.filter(
+      (row) => row.problem() && !row.row.action && !(row instanceof ScoreRow && !row.keepable),
+    );
   }
 
   /** Approves every one of them; how many that were. */
@@ -247,14 +278,28 @@ export class ReviewTable {
       if (action === 'delete' || kind === 'score') return [];
       const own = row instanceof AddedRow || action === 'revise';
       const found = own ? findQuoted(words, text) : quotedSpans(quotes, toUtf16);
-      return found.map((span) => ({ ...span, row: this.keyOf(row), label: label.replace(/^Evidence /, '').replace('Conclusion', 'C') }));
+      return found.map((span) => ({
+        ...span,
+        row: this.keyOf(row),
+        label: label.replace(/^Evidence /, '').replace('Conclusion', 'C'),
+      }));
     });
   }
 
   /** Everything typed and chosen, also what a changed mind has hidden: for keeping, not for sending. */
   state() {
-    const rows = this.rows.map(({ row: { id, kind, action, reason, new_text: words } }) => ({ id, kind, action, reason, new_text: words }));
-    const added = this.added.map(({ row: { kind, new_text: words, reason } }) => ({ kind, new_text: words, reason }));
+    const rows = this.rows.map(({ row: { id, kind, action, reason, new_text: words } }) => ({
+      id,
+      kind,
+      action,
+      reason,
+      new_text: words,
+    }));
+    const added = this.added.map(({ row: { kind, new_text: words, reason } }) => ({
+      kind,
+      new_text: words,
+      reason,
+    }));
     return { score: this.score, rows, added };
   }
 

@@ -1,7 +1,7 @@
 /** The score: buttons for the scale, the draft's score marked. Nobody types a score. */
 
 import { button, el, fill, icon, kbd } from './dom.js';
-import { Row, checkOne, rovingGroup } from './review_row.js';
+import { Row, checkOne, rovingGroup } from './row.js';
 
 export class ScoreRow extends Row {
   constructor(table, row) {
@@ -23,8 +23,11 @@ export class ScoreRow extends Row {
   buildStep(step) {
     const was = step === this.drafted;
     return button(String(step), {
-      class: was ? 'rt-step is-drafted' : 'rt-step', role: 'radio', 'aria-keyshortcuts': this.keyOf(step),
-      'aria-label': was ? `${step}, the draft's score` : String(step), onclick: () => this.table.setScore(this, step),
+      class: was ? 'rt-step is-drafted' : 'rt-step',
+      role: 'radio',
+      'aria-keyshortcuts': this.keyOf(step),
+      'aria-label': was ? `${step}, the draft's score` : String(step),
+      onclick: () => this.table.setScore(this, step),
     });
   }
 
@@ -40,14 +43,28 @@ export class ScoreRow extends Row {
   }
 
   buildKeep() {
-    this.keep = button(icon('approve'), {
-      class: 'rt-act rt-approve', 'aria-label': `Keep the draft's score, ${this.drafted}`, 'aria-keyshortcuts': 'A',
-      title: 'Approve (A)', onclick: () => this.table.decide(this, 'approve'),
-    }, kbd('A'));
-    this.change = button(icon('revise'), {
-      class: 'rt-act rt-revise', 'aria-label': 'Choose another score', 'aria-keyshortcuts': 'R',
-      title: 'Choose another score (R)', onclick: () => this.table.decide(this, 'revise'),
-    }, kbd('R'));
+    this.keep = button(
+      icon('approve'),
+      {
+        class: 'rt-act rt-approve',
+        'aria-label': `Keep the draft's score, ${this.drafted}`,
+        'aria-keyshortcuts': 'A',
+        title: 'Approve (A)',
+        onclick: () => this.table.decide(this, 'approve'),
+      },
+      kbd('A'),
+    );
+    this.change = button(
+      icon('revise'),
+      {
+        class: 'rt-act rt-revise',
+        'aria-label': 'Choose another score',
+        'aria-keyshortcuts': 'R',
+        title: 'Choose another score (R)',
+        onclick: () => this.table.decide(this, 'revise'),
+      },
+      kbd('R'),
+    );
     this.actions.append(el('div', { class: 'rt-group' }, this.keep, this.change));
   }
 
@@ -64,7 +81,9 @@ export class ScoreRow extends Row {
   }
 
   get isDecided() {
-    return this.table.score !== null && (this.drafted === null || this.row.id === null || Boolean(this.row.action));
+    return (
+      this.table.score !== null && (this.drafted === null || this.row.id === null || Boolean(this.row.action))
+    );
   }
 
   update() {
@@ -75,16 +94,19 @@ export class ScoreRow extends Row {
     checkOne(this.steps, chosen, this.steps[Math.max(0, drafted)]);
     this.keep?.setAttribute('aria-pressed', String(decided && score === this.drafted));
     this.change?.setAttribute('aria-pressed', String(decided && score !== this.drafted));
-    this.node.dataset.action = decided ? this.row.action ?? 'given' : 'none';
+    this.node.dataset.action = decided ? (this.row.action ?? 'given') : 'none';
     fill(this.note, this.sentence(decided, score));
-    this.state.textContent = `: ${this.note.textContent || (decided ? score : 'to decide')}`;
+    this.state.textContent = this.note.textContent || `${score}`;
   }
 
   sentence(decided, score) {
     if (this.drafted === null) return decided ? '' : 'Choose a score.';
-    if (!decided && this.keepable) return [`The draft says ${this.drafted}: press `, kbd('A'), ' to keep it, or choose another.'];
+    if (!decided && this.keepable)
+      return [`The draft says ${this.drafted}: press `, kbd('A'), ' to keep it, or choose another.'];
     if (!decided) return `The draft says ${this.drafted}, which is not on the scale: choose a score.`;
-    return score === this.drafted ? `You keep the draft's ${score}.` : `The draft said ${this.drafted}. Yours is ${score}.`;
+    return score === this.drafted
+      ? `You keep the draft's ${score}.`
+      : `The draft said ${this.drafted}. Yours is ${score}.`;
   }
 
   problem() {

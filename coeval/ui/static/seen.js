@@ -8,7 +8,8 @@ export class Seen {
     this.waiting = new Set();
     this.onchange = onchange;
     this.observer = new IntersectionObserver((entries) => this.note(entries), {
-      rootMargin: `0px 0px -${FOOT_PX}px 0px`, threshold: [0, 0.25, ENOUGH, 1],
+      rootMargin: `0px 0px -${FOOT_PX}px 0px`,
+      threshold: [0, 0.25, ENOUGH, 1],
     });
   }
 
@@ -22,7 +23,8 @@ export class Seen {
   /** Most of a line, or half a screen of a long one, counts as seen. */
   note(entries) {
     for (const { target, intersectionRatio, intersectionRect, rootBounds } of entries) {
-      const seen = intersectionRatio >= ENOUGH || intersectionRect.height >= (rootBounds?.height ?? Infinity) / 2;
+      const seen =
+        intersectionRatio >= ENOUGH || intersectionRect.height >= (rootBounds?.height ?? Infinity) / 2;
       if (!seen) continue;
       this.waiting.delete(target);
       this.observer.unobserve(target);

@@ -1,17 +1,10 @@
 /** The bar between texts and work: drag it, or move it with the arrow keys; the browser remembers. */
 
 import { el } from './dom.js';
+import { readStored, writeStored } from './storage.js';
 
 const STORED = 'coeval:layout';
 const [LEAST, MOST, USUAL] = [25, 75, 46];
-
-function storedLayout() {
-  try {
-    return JSON.parse(localStorage.getItem(STORED)) ?? {};
-  } catch {
-    return {};
-  }
-}
 
 /** Share of the texts in percent and whether input and output stand side by side. */
 export class Layout {
@@ -19,10 +12,16 @@ export class Layout {
     this.container = container;
     this.onchange = onchange;
     this.bar = el('div', {
-      class: 'wb-split', role: 'separator', tabindex: '0', 'aria-orientation': 'vertical', 'aria-label': 'Width of the texts',
-      'aria-valuemin': LEAST, 'aria-valuemax': MOST, title: 'Drag, or press ← and →',
+      class: 'wb-split',
+      role: 'separator',
+      tabindex: '0',
+      'aria-orientation': 'vertical',
+      'aria-label': 'Width of the texts',
+      'aria-valuemin': LEAST,
+      'aria-valuemax': MOST,
+      title: 'Drag, or press ← and →',
     });
-    const { share = USUAL, sideBySide = false } = storedLayout();
+    const { share = USUAL, sideBySide = false } = readStored(STORED) ?? {};
     this.sideBySide = Boolean(sideBySide);
     this.setShare(Number.isFinite(share) ? share : USUAL);
     this.listen();
@@ -42,11 +41,7 @@ export class Layout {
   }
 
   store() {
-    try {
-      localStorage.setItem(STORED, JSON.stringify({ share: this.share, sideBySide: this.sideBySide }));
-    } catch {
-      // Forgetting a width is no loss.
-    }
+    writeStored(STORED, { share: this.share, sideBySide: this.sideBySide });
   }
 
   toggle() {
@@ -63,7 +58,10 @@ export class Layout {
       event.preventDefault();
       bar.focus();
     });
-    bar.addEventListener('pointermove', (event) => bar.hasPointerCapture(event.pointerId) && this.drag(event.clientX));
+    bar.addEventListener(
+      'pointermove',
+      (event) => bar.hasPointerCapture(event.pointerId) && this.drag(event.clientX),
+    );
     bar.addEventListener('pointerup', () => this.store());
     bar.addEventListener('dblclick', () => this.setShare(USUAL) ?? this.store());
     bar.addEventListener('keydown', (event) => this.key(event));

@@ -10,7 +10,14 @@ export function sheetOf({ evaluation }) {
   const conclusion = { label: 'Add a conclusion', key: 'N', kind: 'conclusion', once: true };
   const concluded = rows.some((row) => row.kind === 'conclusion');
   return {
-    rev: revision, readonly: false, reason_required: false, scale, draft_score: drafted, score, rows, added,
+    rev: revision,
+    readonly: false,
+    reason_required: false,
+    scale,
+    draft_score: drafted,
+    score,
+    rows,
+    added,
     add: concluded ? [evidence] : [conclusion, evidence],
   };
 }
@@ -61,8 +68,13 @@ export class StepWork {
   keep(state, activeMs) {
     if (this.settled) return;
     this.kept.put(this.instance, this.criterion, {
-      revision: this.revision, draft: this.step.evaluation.draft, state, edited: !sameState(state, this.saved),
-      opened_at: this.openedAt, active_ms: activeMs, bulk: this.bulk,
+      revision: this.revision,
+      draft: this.step.evaluation.draft,
+      state,
+      edited: !sameState(state, this.saved),
+      opened_at: this.openedAt,
+      active_ms: activeMs,
+      bulk: this.bulk,
     });
   }
 
@@ -75,8 +87,16 @@ export class StepWork {
   /** The body of the submission. The uid is made here, once, and stays through every retry. */
   body(payload, activeMs, filter) {
     return {
-      uid: newUid(), instance: this.instance, criterion: this.criterion, draft: this.step.evaluation.draft,
-      revision: this.revision, opened_at: this.openedAt, active_ms: activeMs, bulk: this.bulk, filter, ...payload,
+      uid: newUid(),
+      instance: this.instance,
+      criterion: this.criterion,
+      draft: this.step.evaluation.draft,
+      revision: this.revision,
+      opened_at: this.openedAt,
+      active_ms: activeMs,
+      bulk: this.bulk,
+      filter,
+      ...payload,
     };
   }
 }

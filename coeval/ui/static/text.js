@@ -9,13 +9,18 @@ export function utf16Index(text) {
   return (offset) => starts[Math.max(0, Math.min(offset, starts.length - 1))];
 }
 
-const QUOTED = /“([^“”]{2,400})”|"([^"\n]{2,400})"|„([^„“”]{2,400})[“”]|«([^«»]{2,400})»|「([^「」]{1,400})」|『([^『』]{1,400})』/g;
+const PAIRS = ['“([^“”]{2,400})”', '"([^"\\n]{2,400})"', '„([^„“”]{2,400})[“”]', '«([^«»]{2,400})»'];
+const CJK_PAIRS = ['「([^「」]{1,400})」', '『([^『』]{1,400})』'];
+const QUOTED = new RegExp([...PAIRS, ...CJK_PAIRS].join('|'), 'g');
 
 /** Where words that a person put in quotation marks stand in `text`: UTF-16 spans, the first place each. */
 export function findQuoted(words, text) {
   const spans = [];
   for (const match of words.matchAll(QUOTED)) {
-    const quote = match.slice(1).find((group) => group !== undefined).trim();
+    const quote = match
+      .slice(1)
+      .find((group) => group !== undefined)
+      .trim();
     const start = quote ? text.indexOf(quote) : -1;
     if (start >= 0) spans.push({ start, end: start + quote.length });
   }
@@ -25,7 +30,9 @@ export function findQuoted(words, text) {
 /** Spans that found their place, from a drafted row's quotes (code points, null when not found). */
 export function quotedSpans(quotes, toUtf16) {
   return quotes
-    .filter((quote) => Number.isInteger(quote.start) && Number.isInteger(quote.end) && quote.start < quote.end)
+    .filter(
+      (quote) => Number.isInteger(quote.start) && Number.isInteger(quote.end) && quote.start < quote.end,
+    )
     .map((quote) => ({ start: toUtf16(quote.start), end: toUtf16(quote.end) }));
 }
 
@@ -41,7 +48,12 @@ export function cutSpans(spans) {
     const over = spans.filter((span) => span.start <= start && span.end >= end);
     if (!over.length) continue;
     const ending = over.filter((span) => span.end === end).map((span) => span.label);
-    pieces.push({ start, end, rows: [...new Set(over.map((span) => span.row))], labels: [...new Set(ending)] });
+    pieces.push({
+      start,
+      end,
+      rows: [...new Set(over.map((span) => span.row))],
+      labels: [...new Set(ending)],
+    });
   }
   return pieces;
 }

@@ -8,7 +8,8 @@ const words = Intl.Segmenter ? new Intl.Segmenter(undefined, { granularity: 'wor
 /** [start, end] of every word of one text node. */
 function wordSpans(text) {
   if (!words) return Array.from(text.matchAll(/[\p{L}\p{N}]+/gu), (m) => [m.index, m.index + m[0].length]);
-  return Array.from(words.segment(text)).filter((part) => part.isWordLike)
+  return Array.from(words.segment(text))
+    .filter((part) => part.isWordLike)
     .map((part) => [part.index, part.index + part.segment.length]);
 }
 
@@ -82,7 +83,9 @@ function keepInView(selection, pane) {
 }
 
 function isInside(selection, pane) {
-  return selection.rangeCount > 0 && pane.contains(selection.anchorNode) && pane.contains(selection.focusNode);
+  return (
+    selection.rangeCount > 0 && pane.contains(selection.anchorNode) && pane.contains(selection.focusNode)
+  );
 }
 
 /** Which way an arrow key goes in this text: right is back where the text runs from right to left. */

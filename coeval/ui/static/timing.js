@@ -3,6 +3,8 @@
  * is the one in use, and for at most 60 seconds after the last key, pointer or scroll.
  */
 
+import { writeStored } from './storage.js';
+
 export const IDLE_MS = 60_000;
 
 /** The sum itself; every method takes the moment, in ms on any steady clock. */
@@ -47,21 +49,21 @@ export class Lease {
   constructor(person, onlost, signal) {
     this.key = `coeval:active:${person}`;
     this.mine = false;
-    window.addEventListener('storage', (event) => {
-      if (event.key !== this.key || event.newValue === TAB) return;
-      this.mine = false;
-      onlost();
-    }, { signal });
+    window.addEventListener(
+      'storage',
+      (event) => {
+        if (event.key !== this.key || event.newValue === JSON.stringify(TAB)) return;
+        this.mine = false;
+        onlost();
+      },
+      { signal },
+    );
   }
 
   take() {
     if (this.mine) return;
     this.mine = true;
-    try {
-      localStorage.setItem(this.key, TAB);
-    } catch {
-      // Without storage the other tabs cannot be told; they stop by themselves when hidden or idle.
-    }
+    writeStored(this.key, TAB);
   }
 }
 
@@ -76,7 +78,8 @@ export class StepClock {
     this.isShown = isShown;
     this.lease = new Lease(person, () => this.time.pause(this.now()), signal);
     const touch = () => this.touch();
-    for (const name of SIGNS_OF_LIFE) window.addEventListener(name, touch, { capture: true, passive: true, signal });
+    for (const name of SIGNS_OF_LIFE)
+      window.addEventListener(name, touch, { capture: true, passive: true, signal });
     document.addEventListener('visibilitychange', touch, { signal });
     window.addEventListener('pagehide', () => this.time.pause(this.now()), { signal });
   }

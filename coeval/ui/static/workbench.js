@@ -7,15 +7,18 @@ import { Kept, sameState, withState } from './drafts_kept.js';
 import { chooseVersion } from './conflict.js';
 import { Keys, printed } from './keys.js';
 import { Marks } from './marks.js';
+import { Places } from './places.js';
 import { Delivery } from './delivery.js';
 import { Seen } from './seen.js';
 import { StepWork } from './step_work.js';
 import { StepClock } from './timing.js';
 import { utf16Index } from './text.js';
 import { workbenchCommands } from './workbench_keys.js';
-import { savedText } from './workbench_view.js';
+import { savedText } from './workbench_foot.js';
 
 const MARK_DELAY_MS = 150;
+const KEEPS_NOTHING =
+  'This browser keeps no unsaved work (its storage is full or switched off): confirm before you leave the page.';
 
 export class Workbench {
   /** `task` is a slug; `person` only separates what the browser keeps for different people. */
@@ -24,18 +27,21 @@ export class Workbench {
     this.person = person;
     this.filter = 'unfinished';
     this.turn = 0;
-    this.trail = [];
+    this.places = new Places(person, task);
     this.work = null;
     this.stop = new AbortController();
     this.frame = new Frame(root, this);
     Object.assign(this, this.frame.parts);
-    this.kept = new Kept(person, task, { onbroken: () => this.notices.warn('This browser keeps no unsaved work (its storage is full or switched off): confirm before you leave the page.') });
+    this.kept = new Kept(person, task, () => this.notices.warn(KEEPS_NOTHING));
     this.clock = new StepClock(person, { isShown: () => isShown(this.frame.node), signal: this.stop.signal });
     this.seen = new Seen(() => this.recount());
     this.delivery = new Delivery(this);
     this.marks = new Marks({
-      kept: this.kept, notices: this.notices, current: () => ({ task: this.step?.task, instance: this.step?.instance }),
-      onmarked: (instance) => this.onmarked(instance), onmissing: () => (this.foot.marks.hidden = true),
+      kept: this.kept,
+      notices: this.notices,
+      current: () => ({ task: this.step?.task, instance: this.step?.instance }),
+      onmarked: (instance) => this.onmarked(instance),
+      onmissing: () => (this.foot.marks.hidden = true),
       confirms: (combo) => this.confirmCombos.includes(combo),
     });
     this.keys = new Keys(this.frame.node, workbenchCommands(this));
@@ -58,12 +64,26 @@ export class Workbench {
     window.addEventListener('resize', () => this.layout.fit(), { signal });
     document.addEventListener('visibilitychange', keep, { signal });
     window.addEventListener('online', () => this.failed && this.open(this.failed), { signal });
+    this.watchReturn();
+  }
+
+  /** A screen without work looks again when its tab is opened again: there may be some by now. */
+  watchReturn() {
+    let away = false;
+    const watch = new IntersectionObserver(([entry]) => {
+      const shown = entry.boundingClientRect.height > 0;
+      if (shown && away && !this.work && this.started) this.open({});
+      away = !shown;
+    });
+    watch.observe(this.frame.node);
+    this.stop.signal.addEventListener('abort', () => watch.disconnect());
   }
 
   async start() {
-    const place = this.placeLeft();
+    const place = this.places.left();
     const saved = await this.delivery.recover(place);
     await this.open(saved ? { move: 'next', ...place } : place);
+    this.started = true;
   }
 
   /** Ends listening; the page shows another task or another person. */
@@ -75,27 +95,6 @@ export class Workbench {
   }
 
   // ---- where we are --------------------------------------------------------------------------------
-
-  get placeKey() {
-    return `coeval:place:${this.person}:${this.slug}`;
-  }
-
-  /** The step this tab showed before a reload; empty in a new tab, where the server says where to go on. */
-  placeLeft() {
-    try {
-      return JSON.parse(sessionStorage.getItem(this.placeKey)) ?? {};
-    } catch {
-      return {};
-    }
-  }
-
-  rememberPlace(place) {
-    try {
-      sessionStorage.setItem(this.placeKey, JSON.stringify(place));
-    } catch {
-      // Without storage a reload starts at the first unfinished step instead.
-    }
-  }
 
   /** Fetches a step and shows it; of several requests under way only the last counts. */
   async open(query = {}) {
@@ -116,12 +115,12 @@ export class Workbench {
 
   onfailed(error, query) {
     if (error.kind === 'not_found' && query.instance && !this.step) {
-      this.rememberPlace({});
+      this.places.remember({});
       this.open({});
       return;
     }
     this.failed = error.isPassing ? query : null;
-    this.notices.stay('error', error.message, ...this.frame.remedies(error, () => this.open(query)));
+    this.frame.showFailure(error, () => this.open(query));
   }
 
   /** Shows a step. `mine` is a state that a stale save was refused for; `asked`: the person went there. */
@@ -134,27 +133,21 @@ export class Workbench {
     this.head.load(step);
     if (!step.instance || (step.finished && !asked)) return this.showEnd(step);
     this.work = new StepWork(step, this.kept);
-    this.rememberPlace({ filter: step.filter, instance: step.instance.id, criterion: step.criterion });
-    this.leaveTrail();
+    this.places.arrive({ filter: step.filter, ...this.place });
     this.frame.load(step, before);
     this.toUtf16 = utf16Index(step.instance.output);
     this.fillTable(mine);
     this.clock.begin(this.work.activeBefore);
     this.frame.arrive(step, before);
-    if (mine || (this.work.hasUnsaved && this.work.isStale && !this.waiting)) return this.resolve(mine ?? this.work.found.state, why);
+    if (mine || (this.work.hasUnsaved && this.work.isStale && !this.waiting))
+      return this.resolve(mine ?? this.work.found.state, why);
     return undefined;
   }
 
   showEnd(step) {
     this.work = null;
-    this.rememberPlace({ filter: step.filter });
+    this.places.remember({ filter: step.filter });
     this.frame.showEnd(step);
-  }
-
-  leaveTrail() {
-    const place = { instance: this.work.instance, criterion: this.work.criterion };
-    const last = this.trail.at(-1);
-    if (last?.instance !== place.instance || last?.criterion !== place.criterion) this.trail.push(place);
   }
 
   // ---- the table -----------------------------------------------------------------------------------
@@ -198,7 +191,10 @@ export class Workbench {
     }
     const { saved_at: savedAt } = step.evaluation;
     const choice = await chooseVersion(this.frame.node, {
-      sheet: work.sheet, mine, saved: work.saved, savedAt,
+      sheet: work.sheet,
+      mine,
+      saved: work.saved,
+      savedAt,
       why: why || 'This was saved from another tab or device after you began here.',
     });
     if (this.work !== work) return undefined;
@@ -224,14 +220,21 @@ export class Workbench {
   }
 
   recount() {
-    if (this.work) this.foot.loadCount(this.table.countText(), this.table.undecided().length, this.seen.unseen, this.table.approvable().length > 0 && !this.table.locked);
+    if (this.work)
+      this.foot.loadCount(
+        this.table.countText(),
+        this.table.undecided().length,
+        this.seen.unseen,
+        this.table.approvable().length > 0 && !this.table.locked,
+      );
   }
 
   // ---- what the person does ------------------------------------------------------------------------
 
   /** The step on screen; at the end screen, the last one there was. */
   get place() {
-    return this.work ? { instance: this.work.instance, criterion: this.work.criterion } : this.trail.at(-1) ?? {};
+    const { work } = this;
+    return work ? { instance: work.instance, criterion: work.criterion } : (this.places.last ?? {});
   }
 
   move(move) {
@@ -262,8 +265,7 @@ export class Workbench {
 
   /** Back along the way this tab came; at its beginning, to the step before in order. */
   back() {
-    if (this.work) this.trail.pop();
-    const there = this.trail.pop();
+    const there = this.places.back(this.work);
     if (there) this.open(there);
     else this.move('previous');
   }
@@ -281,7 +283,8 @@ export class Workbench {
   }
 
   approveRest() {
-    if (this.foot.rest.getAttribute('aria-disabled') === 'true') return this.notices.say(`${this.foot.rest.title}.`);
+    if (this.foot.rest.getAttribute('aria-disabled') === 'true')
+      return this.notices.say(`${this.foot.rest.title}.`);
     const count = this.table.approvable().length;
     this.work.bulk = true;
     this.table.approveRest();

@@ -7,7 +7,6 @@ the net change (CoEval paper, stage 2).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -46,13 +45,14 @@ def check(
 ) -> tuple[ScrutinyRow, ...]:
     """The rows of a submission, in the order of the draft, added lines last.
 
-    ``draft`` is what was on the screen: pass None in the blind arm, where every line is the person's own.
+    ``draft`` is what was on the screen, with anything sown in it. In the blind arm it is left out of account:
+    there every line is the person's own.
 
     Raises:
         InputError: a line has no decision, the score is missing or not on the scale, a revised or added line
             is empty, a text is too long, or a line does not belong to the draft.
     """
-    shown = draft if arm is Arm.ASSISTED else None
+    shown = None if arm is Arm.BLIND else draft
     if score is None or not scale.admits(score):
         given = "no score is chosen" if score is None else f"{score:g} is not on the scale"
         raise InputError(f"The score is missing: {given}; choose one of {scale}.")
@@ -89,7 +89,7 @@ def _check_decided(drafted: Sequence[EvaluationRow], by_id: dict[int, SentRow]) 
         raise InputError(f"{lines} a decision: {', '.join(open_)}.")
 
 
-def name_rows(rows: Sequence[EvaluationRow]) -> list[str]:
+def name_rows(rows: Sequence[EvaluationRow | ScrutinyRow]) -> list[str]:
     """How each line is called on the screen: Conclusion, Score, Evidence 1, Evidence 2, ...
 
     >>> name_rows([EvaluationRow(RowKind.SCORE, "4"), EvaluationRow(RowKind.EVIDENCE, "a")])
@@ -132,26 +132,3 @@ def _check_added(added: Sequence[AddedRow]) -> list[ScrutinyRow]:
     return [
         ScrutinyRow(row.kind, Action.ADD, None, row.reason.strip(), row.new_text.strip()) for row in added
     ]
-
-
-def draw_arm(seed: str, annotator: int, instance: int, blind_share: float) -> Arm:
-    """The arm of one annotator x instance: a salted hash, so that it can be neither guessed nor moved.
-
-    >>> draw_arm("s", 1, 1, 0.0).value, draw_arm("s", 1, 1, 1.0).value
-    ('assisted', 'blind')
-    """
-    digest = hashlib.sha256(f"{seed}:arm:{annotator}:{instance}".encode()).digest()
-    return Arm.BLIND if int.from_bytes(digest[:8], "big") < blind_share * 2**64 else Arm.ASSISTED
-
-
-def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:
-    """The order in which an annotator meets the instances: shuffled, the same at every call.
-
-    >>> sorted(draw_order("s", 1, [3, 1, 2]))
-    [1, 2, 3]
-    """
-
-    def key(instance: int) -> bytes:
-        return hashlib.sha256(f"{seed}:order:{annotator}:{instance}".encode()).digest()
-
-    return sorted(instances, key=key)

@@ -1,0 +1,109 @@
+"""How a study shows its drafts: the shares of the arms, and what is drawn from them by a salted hash.
+
+A draw depends on the task's secret seed and on the ids alone: nobody can guess it, move it, or have it drawn
+again. The blind arm and the sown drafts are what tell the pull of the draft from agreement with it
+(Schroeder et al. 2025).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coeval.domain import Arm, Instance
+from coeval.errors import InputError
+
+IDLE_SECONDS = (10, 3600)
+
+
+class Display(StrEnum):
+    """How inputs and outputs are set: as they are, or as Markdown."""
+
+    PLAIN = "plain"
+    MARKDOWN = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What an owner decides about a task's screens. Shares are of 1.
+
+    ``blind_share`` and ``first_share`` are of (annotator, instance): no draft, or the draft only after a first
+    score. ``sown_share`` is of the assisted (annotator, instance, criterion): something wrong on purpose.
+    """
+
+    blind_share: float = 0.0
+    first_share: float = 0.0
+    sown_share: float = 0.0
+    idle_seconds: int = 60
+    """Without a sign of life for this long, the active time stands still."""
+    display: Display = Display.PLAIN
+    hide_systems: bool = True
+
+
+def check_design(design: Design) -> Design:
+    """The design as given.
+
+    Raises:
+        InputError: a share is not from 0 to 1, the arms come to more than 1, or the idle time is odd.
+    """
+    shares = {"blind": design.blind_share, "judge-first": design.first_share, "sown": design.sown_share}
+    for name, share in shares.items():
+        if not (math.isfinite(share) and 0 <= share <= 1):
+            raise InputError(f"The {name} share is {share:.0%}: choose one from 0% to 100%.")
+    together = design.blind_share + design.first_share
+    if together > 1:
+        raise InputError(
+            f"The blind and judge-first shares come to {together:.0%} of the assignments: lower one, so that they "
+            "come to 100% at most."
+        )
+    low, high = IDLE_SECONDS
+    if not low <= design.idle_seconds <= high:
+        raise InputError(f"The idle time is {design.idle_seconds} s: choose one from {low} to {high:,} s.")
+    return design
+
+
+def draw_share(seed: str, *parts: object) -> float:
+    """A number from 0 to 1 that these parts always draw.
+
+    >>> draw_share("s", "arm", 1, 1) == draw_share("s", "arm", 1, 1)
+    True
+    """
+    text = ":".join(str(part) for part in (seed, *parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
+
+
+def draw_arm(seed: str, annotator: int, instance: int, blind_share: float, first_share: float = 0.0) -> Arm:
+    """The arm of one annotator x instance.
+
+    >>> draw_arm("s", 1, 1, 0.0).value, draw_arm("s", 1, 1, 1.0).value, draw_arm("s", 1, 1, 0.0, 1.0).value
+    ('assisted', 'blind', 'first')
+    """
+    drawn = draw_share(seed, "arm", annotator, instance)
+    if drawn < blind_share:
+        return Arm.BLIND
+    return Arm.FIRST if drawn < blind_share + first_share else Arm.ASSISTED
+
+
+def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:
+    """The order in which an annotator meets the instances: shuffled, the same at every call.
+
+    >>> sorted(draw_order("s", 1, [3, 1, 2]))
+    [1, 2, 3]
+    """
+
+    def key(instance: int) -> bytes:
+        return hashlib.sha256(f"{seed}:order:{annotator}:{instance}".encode()).digest()
+
+    return sorted(instances, key=key)
+
+
+def tells_system(instance: Instance, text: str) -> bool:
+    """Whether a text beside the instance's own gives away who wrote its output.
+
+    >>> tells_system(Instance("q1-gpt", "Why?", "So.", system="GPT"), "q1-gpt")
+    True
+    """
+    return bool(instance.system) and instance.system.casefold() in text.casefold()

@@ -1,0 +1,185 @@
+"""A step of scrutiny as the browser takes it: of the draft it holds what may be seen, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coeval.domain import Action, Arm, Draft, RowKind, ScrutinyRow, Submission
+from coeval.scrutiny import name_rows, tells_system
+from coeval.study.queue import Step
+
+Json = dict[str, Any]
+BLIND = "This one is yours alone: no draft is shown. Choose a score and say why."
+FIRST = "Give your own score first. The draft is shown right after it."
+UNDRAFTED = "There is no draft for this one. Choose a score and say why."
+
+
+def step_json(step: Step) -> Json:
+    """The whole answer of a step request."""
+    return {
+        "task": _task_json(step),
+        "total": step.total,
+        "done": step.finished,
+        "flagged": step.flagged,
+        "seconds_each": step.seconds_each,
+        "filter": step.which,
+        "finished": step.assignment is None,
+        "position": step.assignment.position if step.assignment else None,
+        "instance": _instance_json(step),
+        "criteria": [
+            {
+                "id": criterion.id,
+                "number": number,
+                "name": criterion.name,
+                "text": criterion.text,
+                "done": criterion.id in step.done,
+                "reopened": criterion.id in step.reopened,
+            }
+            for number, criterion in enumerate(step.criteria, 1)
+        ],
+        "criterion": step.criterion.id if step.criterion else None,
+        "evaluation": _evaluation_json(step),
+    }
+
+
+def _task_json(step: Step) -> Json:
+    return {
+        "slug": step.task.slug,
+        "name": step.task.name,
+        "input_field": step.task.input_field,
+        "output_field": step.task.output_field,
+        "guidelines": step.task.guidelines,
+        "display": step.design.display,
+        "idle_seconds": step.design.idle_seconds,
+    }
+
+
+def _instance_json(step: Step) -> Json | None:
+    instance = step.instance
+    if instance is None:
+        return None
+    blinded = step.design.hide_systems
+    context = {
+        key: value
+        for key, value in instance.context.items()
+        if not (blinded and tells_system(instance, value))
+    }
+    return {
+        "id": instance.id,
+        "external_id": ""
+        if blinded and tells_system(instance, instance.external_id)
+        else instance.external_id,
+        "input": instance.input,
+        "output": instance.output,
+        "reference": instance.reference,
+        "context": [[key, value] for key, value in context.items()],
+        "system": None if blinded else instance.system or None,
+        "flagged": step.mark.flagged,
+        "skipped": step.mark.skipped,
+        "comment": step.mark.comment,
+    }
+
+
+def _evaluation_json(step: Step) -> Json | None:
+    if step.assignment is None or step.criterion is None:
+        return None
+    draft, saved = step.draft, step.saved
+    score = saved.score if saved else step.first.score if step.first else None
+    return {
+        "arm": step.assignment.arm,
+        "asks_first": step.awaits_first,
+        "first_score": step.first.score if step.first else None,
+        "draft": draft.id if draft else None,
+        "status": draft.status if draft else "none",
+        "note": _note(step, draft),
+        "scale": list(step.criterion.scale.steps),
+        "draft_score": draft.score if draft else None,
+        "revision": saved.revision if saved else 0,
+        "saved_at": saved.submitted_at if saved else "",
+        "score": score,
+        "rows": _rows_json(step, draft, saved),
+        "added": _added_json(saved),
+    }
+
+
+def _note(step: Step, draft: Draft | None) -> str:
+    if step.awaits_first:
+        return FIRST
+    if draft is not None:
+        said = f"Before the draft you gave {step.first.score:g}." if step.first else ""
+        return " ".join(part for part in (said, draft.reason) if part)
+    assert step.assignment is not None
+    return BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED
+
+
+def _rows_json(step: Step, draft: Draft | None, saved: Submission | None) -> list[Json]:
+    done = {row.draft_row: row for row in saved.rows} if saved else {}
+    rows = [
+        {
+            "id": row.id,
+            "kind": row.kind,
+            "text": row.text,
+            "quotes": [{"text": q.text, "start": q.start, "end": q.end} for q in row.quotes],
+            "action": done[row.id].action if row.id in done else None,
+            "reason": done[row.id].reason if row.id in done else "",
+            "new_text": done[row.id].text if row.id in done and row.kind is not RowKind.SCORE else "",
+        }
+        for row in (draft.rows if draft else ())
+    ]
+    score = next((row for row in rows if row["kind"] == RowKind.SCORE), None)
+    if score is None:
+        rows.insert(min(1, len(rows)), _empty_score_row())
+    elif saved is None and step.first is not None and draft is not None:
+        # the score given first stands until the person changes it
+        score["action"] = Action.APPROVE if step.first.score == draft.score else Action.REVISE
+    return rows
+
+
+def _empty_score_row() -> Json:
+    return {
+        "id": None,
+        "kind": RowKind.SCORE,
+        "text": "",
+        "quotes": [],
+        "action": None,
+        "reason": "",
+        "new_text": "",
+    }
+
+
+def _added_json(saved: Submission | None) -> list[Json]:
+    return [
+        {"kind": row.kind, "new_text": row.text, "reason": row.reason}
+        for row in (saved.rows if saved else ())
+        if row.draft_row is None and row.kind is not RowKind.SCORE
+    ]
+
+
+def history_json(versions: Iterable[Submission]) -> list[Json]:
+    """Everything a person saved of one evaluation, in their own words: no drafted word is repeated."""
+    return [
+        {
+            "revision": one.revision,
+            "saved_at": one.submitted_at,
+            "score": one.score,
+            "first": one.revision == 0,
+            "lines": _lines_json(one.rows),
+        }
+        for one in versions
+    ]
+
+
+def _lines_json(rows: Sequence[ScrutinyRow]) -> list[Json]:
+    drafted = [row for row in rows if row.draft_row is not None]
+    names = name_rows(drafted)
+    lines = [
+        {"label": name, "action": row.action, "text": row.text, "reason": row.reason}
+        for name, row in zip(names, drafted, strict=True)
+        if row.kind is not RowKind.SCORE
+    ]
+    return lines + [
+        {"label": f"Added {row.kind}", "action": row.action, "text": row.text, "reason": row.reason}
+        for row in rows
+        if row.draft_row is None and row.kind is not RowKind.SCORE
+    ]

@@ -1,0 +1,105 @@
+"""Alpha with 10,000 replicates beside a loop over the krippendorff package: ``python -m tests.benchmarks agreement``.
+
+Both sides run in this process on the same ratings. The loop draws the units and calls the package for each
+replicate; it runs fewer replicates, and its time is scaled. ``--coverage`` adds a seeded simulation of how
+often the default interval covers the true alpha with 20, 50 and 200 units.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+
+import krippendorff
+import numpy as np
+
+from coeval.stats import bootstrap_alpha, krippendorff_alpha
+
+REPLICATES = 10_000
+CASES = ((6, 1_000, 1.0, 50, 60), (6, 10_000, 1.0, 100, 20), (50, 100_000, 0.1, 1_000, 2))
+"""Annotators, units, share filled, the goal (times faster), and how many replicates the loop runs."""
+
+EDGES = (-1.5, -0.5, 0.5, 1.5)
+COVERAGE = (0.91, 0.98)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the tables; the exit code says whether every goal was met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks agreement", description=__doc__)
+    parser.add_argument("--coverage", action="store_true", help="also simulate the interval's coverage")
+    parser.add_argument(
+        "--studies", type=int, default=1_000, help="simulated studies for each number of units"
+    )
+    options = parser.parse_args(argv)
+    met = compare_speed()
+    if options.coverage:
+        met = simulate_coverage(options.studies) and met
+    return 0 if met else 1
+
+
+def compare_speed() -> bool:
+    print(f"| annotators x units | filled | coeval, {REPLICATES:,} | package, scaled | times faster | goal |")
+    print("|---|---:|---:|---:|---:|---:|")
+    met = True
+    for annotators, units, filled, goal, loops in CASES:
+        ratings = draw_ratings(annotators, units, np.random.default_rng(units), filled)
+        ours = fastest(lambda r=ratings: bootstrap_alpha(r, "ordinal", replicates=REPLICATES))  # type: ignore[misc]
+        theirs = loop_over_package(ratings, loops) * REPLICATES / loops
+        met = met and theirs / ours >= goal
+        print(
+            f"| {annotators} x {units:,} | {filled:.0%} | {ours:.3f} s | {theirs:,.0f} s | "
+            f"{theirs / ours:,.0f} | {goal:,} |",
+            flush=True,
+        )
+    return met
+
+
+def draw_ratings(
+    annotators: int, units: int, rng: np.random.Generator, filled: float = 1.0, noise: float = 0.7
+) -> np.ndarray:
+    """Five-point ratings: a true value for each unit, and each annotator's own error."""
+    truth = rng.normal(size=units)
+    ratings = np.digitize(truth + rng.normal(scale=noise, size=(annotators, units)), EDGES) + 1.0
+    ratings[rng.random(ratings.shape) >= filled] = np.nan
+    return ratings
+
+
+def fastest(run: Callable[[], object], times: int = 5) -> float:
+    """Seconds of the fastest of some runs."""
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def loop_over_package(ratings: np.ndarray, replicates: int) -> float:
+    """Seconds the package takes for some replicates, drawn unit by unit."""
+    rng = np.random.default_rng(0)
+    units = ratings.shape[1]
+    start = time.perf_counter()
+    for _ in range(replicates):
+        drawn = ratings[:, rng.integers(0, units, units)]
+        krippendorff.alpha(drawn, level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5])
+    return time.perf_counter() - start
+
+
+def simulate_coverage(studies: int) -> bool:
+    """How often the default interval of ordinal alpha, of five annotators, covers the alpha of endless units."""
+    rng = np.random.default_rng(20260101)
+    truth = float(krippendorff_alpha(draw_ratings(5, 1_000_000, rng), "ordinal"))
+    low, high = COVERAGE
+    print(
+        f"\nTrue ordinal alpha {truth:.3f}; {studies:,} studies each, 1,000 replicates; goal {low} to {high}"
+    )
+    print("| units | covered | too high | too low |\n|---:|---:|---:|---:|")
+    met = True
+    for units in (20, 50, 200):
+        limits = np.array([bootstrap_alpha(draw_ratings(5, units, rng), seed=k).ci for k in range(studies)])
+        above, below = float((limits[:, 0] > truth).mean()), float((limits[:, 1] < truth).mean())
+        covered = 1 - above - below
+        met = met and low <= covered <= high
+        print(f"| {units} | {covered:.3f} | {above:.3f} | {below:.3f} |", flush=True)
+    return met

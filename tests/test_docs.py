@@ -1,0 +1,56 @@
+"""What the README says is true: its commands parse, its files exist, its lists are the code's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from coeval.cli import build_parser
+from coeval.export import SIMPLE
+from coeval.llm.options import PROTOCOLS
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"python -m coeval [^`\n]+", README)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_parses(command: str) -> None:
+    arguments = shlex.split(command, comments=True)[3:]
+    assert build_parser().parse_args(arguments).command
+
+
+def test_the_two_commands_are_there() -> None:
+    assert "pip install -r requirements.txt && python app.py" in README
+    assert "pip install -r tests/requirements.txt && pytest" in README
+    assert "-r ../requirements.txt" in (ROOT / "tests" / "requirements.txt").read_text()
+
+
+def test_named_files_exist() -> None:
+    for path in (*re.findall(r"\]\((coeval/[^)]+)\)", README), *re.findall(r"data/demo/[\w.]+", README)):
+        assert (ROOT / path).is_file(), path
+
+
+def test_every_protocol_is_named() -> None:
+    named = README.split("chooses how the model is asked")[1].split("`--samples`")[0]
+    assert set(re.findall(r"`([\w-]+)`", named)) == set(PROTOCOLS)
+
+
+def test_every_exported_file_is_named() -> None:
+    for name in (*SIMPLE, "reliability.csv"):
+        assert name in README
+
+
+def test_the_front_matter_starts_a_space() -> None:
+    front = README.split("---")[1]
+    for line in ("sdk: docker", "app_port: 7860", "hf_oauth: true"):
+        assert line in front
+
+
+def test_pins_are_those_that_were_tried() -> None:
+    pins = (ROOT / "requirements.txt").read_text()
+    for pin in ("gradio>=6.31,<7", "sqlite-utils>=4.2.1,<5", "openai>=3.52,<4", "altair>=5.5,<6"):
+        assert pin in pins

@@ -1,0 +1,287 @@
+"""Agreement: equal to the krippendorff package, true to its laws, and clear where it is undefined."""
+
+from __future__ import annotations
+
+import math
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from coeval.stats import (
+    agreement_weights,
+    brennan_prediger,
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    icc,
+    krippendorff_alpha,
+    pairwise_alpha,
+    percent_agreement,
+    two_rater_table,
+)
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+law = settings(deadline=None, max_examples=60)
+
+
+@st.composite
+def tables(draw: st.DrawFn, annotators: tuple[int, int] = (2, 5), points: int = 5) -> np.ndarray:
+    """Annotators x units on a scale, some ratings missing; at least one unit paired and some variation."""
+    shape = draw(st.tuples(st.integers(*annotators), st.integers(2, 12)))
+    table = draw(hnp.arrays(float, shape, elements=st.integers(0, points).map(float)))
+    table[table == 0] = np.nan
+    paired = table[:, (~np.isnan(table)).sum(axis=0) > 1]
+    assume(len(np.unique(paired[~np.isnan(paired)])) > 1)
+    return table
+
+
+@law
+@given(tables(), st.sampled_from(LEVELS))
+def test_alpha_is_the_packages(table: np.ndarray, level: str) -> None:
+    wanted = krippendorff.alpha(table, level_of_measurement=level)
+    assert krippendorff_alpha(table, level) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_near_continuous_values_is_the_packages(level: str) -> None:
+    rng = np.random.default_rng(5)
+    table = np.round(rng.normal(10, 2, 60) + rng.normal(0, 1, (4, 60)), 3)
+    table[rng.random(table.shape) < 0.4] = np.nan
+    assert len(np.unique(table[~np.isnan(table)])) > 100
+    wanted = krippendorff.alpha(table, level_of_measurement=level)
+    assert krippendorff_alpha(table, level) == pytest.approx(wanted, abs=1e-10)
+
+
+@law
+@given(tables(), st.sampled_from(LEVELS), st.randoms(use_true_random=False))
+def test_order_of_annotators_and_units_changes_nothing(table: np.ndarray, level: str, random: object) -> None:
+    rows, columns = list(range(table.shape[0])), list(range(table.shape[1]))
+    random.shuffle(rows)  # type: ignore[attr-defined]
+    random.shuffle(columns)  # type: ignore[attr-defined]
+    moved = table[rows][:, columns]
+    assert krippendorff_alpha(moved, level) == pytest.approx(krippendorff_alpha(table, level), abs=1e-12)
+    for coefficient in (gwet_ac, fleiss_kappa, conger_kappa, percent_agreement):
+        assert np.allclose(coefficient(moved), coefficient(table), atol=1e-12, equal_nan=True)
+
+
+@law
+@given(tables(), st.permutations([1.0, 2.0, 3.0, 4.0, 5.0]))
+def test_relabelling_a_nominal_scale_changes_nothing(table: np.ndarray, labels: list[float]) -> None:
+    renamed = np.where(np.isnan(table), np.nan, np.array([0.0, *labels])[np.nan_to_num(table).astype(int)])
+    words = pd.DataFrame(renamed).map(lambda cell: None if math.isnan(cell) else f"label {cell}")
+    before = krippendorff_alpha(table, "nominal")
+    assert krippendorff_alpha(renamed, "nominal") == pytest.approx(before, abs=1e-12)
+    assert krippendorff_alpha(words, "nominal") == pytest.approx(before, abs=1e-12)
+    assert gwet_ac(words) == pytest.approx(gwet_ac(table), abs=1e-12)
+
+
+@law
+@given(tables(), st.floats(0.1, 10), st.floats(-5, 5))
+def test_levels_ignore_what_they_should(table: np.ndarray, factor: float, shift: float) -> None:
+    """Interval alpha ignores a linear change of scale, ordinal alpha any increasing one, ratio alpha a factor."""
+    assert krippendorff_alpha(table * factor + shift, "interval") == pytest.approx(
+        krippendorff_alpha(table, "interval"), rel=1e-9, abs=1e-9
+    )
+    assert krippendorff_alpha(np.exp(table), "ordinal") == pytest.approx(
+        krippendorff_alpha(table, "ordinal"), rel=1e-9, abs=1e-9
+    )
+    assert krippendorff_alpha(table * factor, "ratio") == pytest.approx(
+        krippendorff_alpha(table, "ratio"), rel=1e-9, abs=1e-9
+    )
+
+
+@law
+@given(tables(annotators=(2, 2)))
+def test_a_third_annotator_who_copies_the_first_raises_agreement(table: np.ndarray) -> None:
+    """Percent agreement p of two becomes (1 + 2p) / 3 where both rated: of three pairs one agrees always."""
+    full = table[:, ~np.isnan(table).any(axis=0)]
+    assume(full.shape[1] > 1)
+    p = percent_agreement(full)
+    assert percent_agreement(np.vstack([full, full[0]])) == pytest.approx((1 + 2 * p) / 3)
+
+
+@law
+@given(tables())
+def test_units_without_a_pair_change_nothing_in_alpha(table: np.ndarray) -> None:
+    lonely = np.full((table.shape[0], 3), np.nan)
+    lonely[0] = [1, 3, 5]
+    more = krippendorff_alpha(np.hstack([table, lonely]))
+    assert more == pytest.approx(krippendorff_alpha(table), abs=1e-12)
+    assert more.n_units_left_out >= 3
+
+
+@law
+@given(tables(annotators=(2, 2)))
+def test_two_complete_raters_give_the_same_from_ratings_and_from_their_table(table: np.ndarray) -> None:
+    full = table[:, ~np.isnan(table).any(axis=0)].astype(int)
+    assume(full.shape[1] > 2 and len(np.unique(full)) > 1)
+    domain = [1, 2, 3, 4, 5]
+    counts = np.zeros((5, 5))
+    np.add.at(counts, (full[0] - 1, full[1] - 1), 1)
+    found = two_rater_table(counts)
+    assert np.isclose(cohen_kappa(full[0], full[1], value_domain=domain), found.cohen, equal_nan=True)
+    assert conger_kappa(full, value_domain=domain) == pytest.approx(found.cohen, nan_ok=True)
+    assert fleiss_kappa(full, value_domain=domain) == pytest.approx(found.scott)
+    assert gwet_ac(full, value_domain=domain) == pytest.approx(found.gwet)
+    assert brennan_prediger(full, value_domain=domain) == pytest.approx(found.brennan_prediger)
+    assert krippendorff_alpha(full, "nominal") == pytest.approx(found.krippendorff)
+
+
+@law
+@given(tables(), st.sampled_from(["nominal", "ordinal", "interval"]))
+def test_pairwise_alpha_is_alpha_of_each_pair(table: np.ndarray, level: str) -> None:
+    names = [f"p{k}" for k in range(len(table))]
+    for (a, b), value in pairwise_alpha(pd.DataFrame(table, index=names), level).items():
+        pair = table[[names.index(a), names.index(b)]]
+        alone = krippendorff_alpha(pair, level)
+        assert np.isclose(value, alone, atol=1e-12, equal_nan=True)
+        assert value.n_units == alone.n_units
+
+
+def test_kinds_of_input_are_read_alike() -> None:
+    rows = [[1, 2, None, 4], [1, 3, 3, 4]]
+    wanted = krippendorff_alpha(np.array(rows, dtype=float))
+    assert wanted.n_units == 3
+    frame = pd.DataFrame(rows, index=["ann", "bob"])
+    for same in (
+        rows,
+        frame,
+        frame.astype("Int64"),
+        frame.astype(object),
+        [["1", "2", "", "4"], ["1", "3", "3", "4"]],
+        {"ann": {"a": 1, "b": 2, "d": 4}, "bob": {"a": 1, "b": 3, "c": 3, "d": 4}},
+    ):
+        assert krippendorff_alpha(same) == pytest.approx(wanted)
+    assert krippendorff_alpha(np.array([["x", "nan"], ["x", "y"]])).n_units == 1
+
+
+def test_words_take_the_order_they_are_given() -> None:
+    words = [["low", "mid", "high"], ["low", "high", "high"]]
+    numbers = [[1, 2, 3], [1, 3, 3]]
+    ordered = krippendorff_alpha(words, "ordinal", value_domain=["low", "mid", "high"])
+    assert ordered == pytest.approx(krippendorff_alpha(numbers, "ordinal"))
+    with pytest.raises(ValueError, match="needs numbers"):
+        krippendorff_alpha(words, "interval")
+
+
+@pytest.mark.parametrize(
+    ("ratings", "reason"),
+    [
+        ([[3, 3], [3, 3]], "every paired rating is the same"),
+        ([[3, None], [None, 3]], "no unit has ratings by two"),
+        ([[None, None], [None, None]], "no unit has ratings by two"),
+        ([[1, 2, 3]], "no unit has ratings by two"),
+    ],
+)
+def test_undefined_alpha_says_why(ratings: list[list[float | None]], reason: str) -> None:
+    for level in LEVELS:
+        found = krippendorff_alpha(ratings, level)
+        assert math.isnan(found) and not found.defined and reason in str(found.reason)
+    for other in (gwet_ac(ratings), fleiss_kappa(ratings), conger_kappa(ratings)):
+        assert math.isnan(other) and other.reason
+
+
+def test_percent_agreement_stands_beside_undefined_alpha() -> None:
+    assert percent_agreement([[3, 3], [3, 3]]) == 1.0
+    assert krippendorff_alpha([[3, 3], [3, 3]]).percent_agreement == 1.0
+
+
+def test_skew_hurts_alpha_and_not_ac1() -> None:
+    """95 of 100 units agree on "no"; the rest are one-sided: alpha -.02, AC1 .95 (notes on skew)."""
+    a = np.array([0] * 95 + [1, 1, 0, 0, 0])
+    b = np.array([0] * 95 + [0, 0, 1, 1, 1])
+    found = [krippendorff_alpha([a, b], "nominal"), gwet_ac([a, b]), percent_agreement([a, b])]
+    assert [round(value, 2) for value in found] == [-0.02, 0.95, 0.95]
+
+
+def test_wrong_input_is_named() -> None:
+    with pytest.raises(ValueError, match="level of measurement 'rank'"):
+        krippendorff_alpha([[1, 2], [1, 2]], "rank")
+    with pytest.raises(ValueError, match="7.*not in the domain"):
+        krippendorff_alpha([[1, 7], [1, 2]], value_domain=[1, 2, 3])
+    with pytest.raises(ValueError, match="table, annotators x units"):
+        krippendorff_alpha([1, 2, 3])
+    with pytest.raises(ValueError, match="infinite"):
+        krippendorff_alpha([[1, math.inf], [1, 2]])
+    with pytest.raises(ValueError, match="no weights 'cubic'"):
+        gwet_ac([[1, 2], [1, 2]], weights="cubic")
+    with pytest.raises(ValueError, match="two raters, but there are 3"):
+        cohen_kappa([[1, 2], [1, 2], [1, 2]])
+    with pytest.raises(ValueError, match="same units"):
+        cohen_kappa([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="need n"):
+        cohen_kappa(proportions=[[0.5, 0], [0, 0.5]])
+
+
+@pytest.mark.parametrize(
+    "name", ["identity", "linear", "quadratic", "ordinal", "radical", "circular", "bipolar"]
+)
+def test_weights_are_symmetric_and_one_on_the_diagonal(name: str) -> None:
+    weights = agreement_weights(name, np.arange(1.0, 6))
+    assert np.allclose(weights, weights.T) and np.allclose(np.diag(weights), 1)
+    assert weights.min() == pytest.approx(0) and weights.max() == 1
+
+
+def test_weights_may_be_a_matrix_or_a_name() -> None:
+    table = [[1, 2, 3, 3], [1, 3, 3, 2]]
+    linear = [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
+    assert gwet_ac(table, weights=linear) == pytest.approx(gwet_ac(table, weights="linear"))
+    disagreement = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    by_disagreement = cohen_kappa(table, weights=disagreement)
+    assert by_disagreement == pytest.approx(cohen_kappa(table, weights="linear"))
+
+
+def test_fleiss_from_counts_equals_fleiss_from_ratings() -> None:
+    ratings = [["a", "b", "b"], ["a", "b", "c"], ["a", "c", "b"]]
+    assert fleiss_kappa(counts=[[3, 0, 0], [0, 2, 1], [0, 2, 1]]) == pytest.approx(fleiss_kappa(ratings))
+
+
+def test_icc_of_identical_judges_is_one_and_of_shifted_ones_only_consistent() -> None:
+    """A judge two points above the other: consistency (3,1) is 1, absolute agreement (2,1) is not."""
+    truth = np.array([1.0, 2, 3, 4, 5])
+    assert icc([truth, truth]).icc21 == pytest.approx(1)
+    shifted = icc([truth, truth + 2])
+    assert shifted.icc31 == pytest.approx(1) and shifted.icc21 < 0.6
+    assert icc([truth, truth + 2], form="ICC(3,1)") == shifted.icc31
+    with pytest.raises(ValueError, match=r"ICC\(4,1\)"):
+        icc([truth, truth], form="ICC(4,1)")
+
+
+def test_icc_with_missing_ratings_recovers_the_truth() -> None:
+    """Variances 1, .25 and .64 of units, judges and error: ICC(2,1) = 1 / 1.89, ICC(3,1) = 1 / 1.64."""
+    rng = np.random.default_rng(0)
+    judges = rng.normal(size=(12, 1)) * 0.5
+    judges *= 0.5 / judges.std(ddof=1)
+    ratings = rng.normal(size=(1, 3000)) + judges + rng.normal(size=(12, 3000)) * 0.8
+    ratings[rng.random(ratings.shape) < 0.6] = np.nan
+    found = icc(ratings)
+    assert found.icc21 == pytest.approx(1 / 1.89, abs=0.03)
+    assert found.icc31 == pytest.approx(1 / 1.64, abs=0.03)
+    assert not found.icc21.complete and found.icc21.ci_low < found.icc21 < found.icc21.ci_high
+
+
+def test_icc_of_annotators_who_share_nothing_is_undefined() -> None:
+    apart = [[1, 2, 3, None, None, None], [2, 2, 4, None, None, None]]
+    apart += [[None, None, None, 1, 5, 3], [None, None, None, 2, 4, 3]]
+    found = icc(apart)
+    assert "share no unit" in found.icc21.reason and found.icc11.defined
+
+
+@law
+@given(tables(annotators=(3, 4)))
+def test_complete_icc_matches_the_textbook_mean_squares(table: np.ndarray) -> None:
+    full = np.nan_to_num(table, nan=3.0)
+    k, n = full.shape
+    grand, units, judges = full.mean(), full.mean(axis=0), full.mean(axis=1)
+    between = k * ((units - grand) ** 2).sum() / (n - 1)
+    raters = n * ((judges - grand) ** 2).sum() / (k - 1)
+    error = ((full - units - judges[:, None] + grand) ** 2).sum() / ((n - 1) * (k - 1))
+    bottom = between + (k - 1) * error + k * (raters - error) / n
+    assume(bottom > 1e-9 and between > 1e-9)
+    assert icc(full)["ICC(2,1)"] == pytest.approx((between - error) / bottom, abs=1e-9)

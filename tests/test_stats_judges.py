@@ -1,0 +1,329 @@
+"""Model against people: correlations, tests of two judges, the alt-test, prediction-powered means, competence."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from coeval.stats import (
+    alt_test,
+    bootstrap_test,
+    correlations,
+    dawid_skene,
+    median_confusion,
+    pairwise_accuracy,
+    permutation_test,
+    ppi_mean,
+    sample_consistency,
+    williams_test,
+)
+
+law = settings(deadline=None, max_examples=60)
+scores = st.lists(st.integers(1, 5).map(float), min_size=4, max_size=30)
+
+
+# --- correlations -----------------------------------------------------------------------------------------
+
+
+@law
+@given(st.integers(0, 10_000), st.integers(2, 40))
+def test_document_level_is_the_mean_of_scipys_correlations(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    human, model = rng.integers(1, 4, size).astype(float), rng.integers(1, 4, size).astype(float)
+    document = rng.integers(0, 5, size)
+    found = correlations(human, model, document).document
+    tests = {
+        "pearson": scipy_stats.pearsonr,
+        "spearman": scipy_stats.spearmanr,
+        "kendall": scipy_stats.kendalltau,
+    }
+    groups = [(human[document == d], model[document == d]) for d in np.unique(document)]
+    varying = [(h, m) for h, m in groups if np.ptp(h) > 0 and np.ptp(m) > 0]
+    assert (found.groups_used, found.n_groups) == (len(varying), len(groups))
+    for name, test in tests.items():
+        wanted = np.mean([test(h, m).statistic for h, m in varying]) if varying else np.nan
+        assert np.isclose(found[name], wanted, equal_nan=True), name
+
+
+def test_large_documents_are_correlated_like_small_ones() -> None:
+    rng = np.random.default_rng(0)
+    human, model = rng.integers(1, 6, 300), rng.integers(1, 6, 300)
+    found = correlations(human, model, ["one"] * 300)
+    for name in ("pearson", "spearman", "kendall"):
+        assert found.document[name] == pytest.approx(found.dataset[name])
+
+
+def test_missing_scores_are_left_out_pairwise() -> None:
+    found = correlations([1, 2, 3, 4, None], [1, 3, None, 4, 5], system=["a", "b", "c", "d", "e"])
+    assert found.dataset.n == 3 and found.system.n_groups == 3
+
+
+def test_undefined_levels_say_why() -> None:
+    found = correlations([3, 3, 3], [1, 2, 3], ["a", "a", "a"], ["x", "y", "y"])
+    assert found.dataset.pearson.reason == "the people gave every item the same score"
+    assert found.document.groups_skipped == 1 and "one score only" in found.document.kendall.reason
+    assert "2 systems are too few" in found.system.spearman.reason
+    with pytest.raises(ValueError, match="human has 2 scores and model 3"):
+        correlations([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="document names 1"):
+        correlations([1, 2], [1, 2], ["a"])
+
+
+# --- tests of two judges ----------------------------------------------------------------------------------
+
+
+def test_williams_is_antisymmetric_and_undefined_for_equal_judges() -> None:
+    one, other = williams_test(0.6, 0.4, 0.5, 50), williams_test(0.4, 0.6, 0.5, 50)
+    assert one.t == -other.t and one.p_two_sided == other.p_two_sided
+    assert one.p_one_sided == pytest.approx(1 - other.p_one_sided)
+    assert "agree perfectly" in williams_test(0.5, 0.5, 1.0, 50).reason
+    assert "too few" in williams_test(0.5, 0.4, 0.3, 3).reason
+    with pytest.raises(ValueError, match="r13 is 2"):
+        williams_test(0.5, 2, 0.3, 30)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10_000), st.sampled_from(["pearson", "kendall"]))
+def test_permutation_p_is_that_of_enumeration(seed: int, method: str) -> None:
+    """By hand: z-score, swap each of 6 items or not, and count how often the difference is as large."""
+    rng = np.random.default_rng(seed)
+    human, a, b = (rng.normal(size=6) for _ in range(3))
+    z = [(side - side.mean()) / side.std() for side in (a, b)]
+
+    def r(x: np.ndarray) -> float:
+        test = scipy_stats.pearsonr if method == "pearson" else scipy_stats.kendalltau
+        return float(test(human, x).statistic)
+
+    observed = abs(r(a) - r(b))
+    larger = 0
+    for swap in itertools.product((False, True), repeat=6):
+        swapped = np.array(swap)
+        first, second = np.where(swapped, z[1], z[0]), np.where(swapped, z[0], z[1])
+        larger += abs(r(first) - r(second)) >= observed - 1e-12
+    found = permutation_test(human, a, b, method=method)
+    assert found.exact and found.p_value == pytest.approx(larger / 64)
+    assert found.difference == pytest.approx(r(a) - r(b))
+
+
+def test_random_permutations_approach_the_exact_ones() -> None:
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=14)
+    a, b = human + rng.normal(size=14) * 0.4, human + rng.normal(size=14)
+    exact = permutation_test(human, a, b)
+    repeated = [np.tile(side, 1) for side in (human, a, b)]
+    more = [np.append(side, side.mean()) for side in repeated]  # a 15th item that tells nothing
+    assert exact.exact and not permutation_test(*more, replicates=4000).exact
+    assert permutation_test(*more, replicates=4000).p_value == pytest.approx(exact.p_value, abs=0.05)
+
+
+def test_swapping_whole_systems_is_coarser_than_items() -> None:
+    rng = np.random.default_rng(2)
+    human = rng.normal(size=60)
+    a, b = human + rng.normal(size=60) * 0.5, human + rng.normal(size=60) * 1.5
+    systems = np.repeat(list("abcdef"), 10)
+    found = permutation_test(human, a, b, groups=systems)
+    assert found.exact and found.n_swaps == 6 and found.p_value >= 2 / 64
+
+
+def test_bootstrap_test_sees_a_clear_difference_and_no_difference() -> None:
+    rng = np.random.default_rng(3)
+    human = rng.normal(size=150)
+    good, bad = human + rng.normal(size=150) * 0.3, human + rng.normal(size=150) * 2
+    found = bootstrap_test(human, good, bad)
+    assert found.ci_low > 0 and found.p_value < 0.01
+    assert found.r_a == pytest.approx(np.corrcoef(human, good)[0, 1])
+    by_rank = bootstrap_test(human, good, bad, method="spearman", replicates=100)
+    assert by_rank.ci_low > 0
+    assert bootstrap_test(human, bad, bad).ci == (0.0, 0.0)
+
+
+def test_constant_judges_are_undefined() -> None:
+    assert permutation_test([1, 2, 3], [1, 1, 1], [1, 2, 3]).reason
+    assert bootstrap_test([1, 2, 3], [1, 1, 1], [1, 2, 3]).reason
+
+
+# --- closeness --------------------------------------------------------------------------------------------
+
+
+@law
+@given(scores, st.integers(0, 1000))
+def test_tie_calibration_is_the_best_epsilon(human: list[float], seed: int) -> None:
+    """By hand: every gap between two model scores is tried as epsilon."""
+    rng = np.random.default_rng(seed)
+    model = np.round(np.array(human) + rng.normal(0, 1, len(human)), 1)
+    pairs = list(itertools.combinations(range(len(human)), 2))
+
+    def right(epsilon: float) -> float:
+        hits = 0
+        for i, j in pairs:
+            gap = round(abs(model[i] - model[j]), 12)
+            tied = gap <= epsilon
+            same_order = np.sign(human[i] - human[j]) == np.sign(model[i] - model[j])
+            hits += tied if human[i] == human[j] else (not tied and same_order)
+        return hits / len(pairs)
+
+    gaps = [0.0, *(round(abs(model[i] - model[j]), 12) for i, j in pairs)]
+    found = pairwise_accuracy(human, model)
+    assert found.n_pairs == len(pairs) and found.accuracy == pytest.approx(right(0.0))
+    assert found.accuracy_calibrated == pytest.approx(max(map(right, gaps)))
+    assert right(found.epsilon) == pytest.approx(found.accuracy_calibrated)
+
+
+def test_pairs_are_within_groups_and_sampled_where_too_many() -> None:
+    human, model = [1, 2, 3, 4], [1, 2, 4, 3]
+    assert pairwise_accuracy(human, model, ["a", "a", "b", "b"]).accuracy == 0.5
+    many = np.arange(300.0)
+    found = pairwise_accuracy(many, many, max_pairs=1000)
+    assert found.sampled and found.n_pairs == 1000 and found.accuracy == 1
+    assert pairwise_accuracy([1], [1]).reason
+
+
+def test_median_between_two_points_counts_half_to_each() -> None:
+    """Medians 1.5, 3 and 4; the model says 1, 3, 5: half a hit, a hit, a miss by one."""
+    found = median_confusion([[1, 3, 4], [2, 3, 4]], [1, 3, 5], value_domain=[1, 2, 3, 4, 5])
+    assert found.exact == pytest.approx(0.5) and found.within_one == 1
+    assert found.table.loc[2.0, 1.0] == 0.5 and found.table.to_numpy().sum() == 3
+    assert found.bias == pytest.approx((-0.5 + 0 + 1) / 3) and found.mae == pytest.approx(0.5)
+    assert median_confusion([[1, None]], [None, 2]).reason
+
+
+def test_consistency_over_samples() -> None:
+    found = sample_consistency([[3, 3, 3], [1, 2, 3], [4, None, None]])
+    assert found.mean_sd == pytest.approx(0.5) and found.identical == 0.5 and found.n_left_out == 1
+    assert sample_consistency([[3], [4]]).mean_sd.reason
+
+
+# --- the alternative annotator test -----------------------------------------------------------------------
+
+
+def alt_test_by_definition(
+    model: dict, people: dict, epsilon: float, rmse: bool
+) -> tuple[list[float], float]:
+    """Straight from the paper, one person and item at a time."""
+
+    def closeness(label: float, others: list[float]) -> float:
+        if rmse:
+            return -math.sqrt(np.mean([(label - other) ** 2 for other in others]))
+        return float(np.mean([label == other for other in others]))
+
+    p_values, advantages = [], []
+    for person, labels in people.items():
+        wins = []
+        for item, label in labels.items():
+            others = [people[o][item] for o in people if o != person and item in people[o]]
+            if others and item in model:
+                of_model, of_person = closeness(model[item], others), closeness(label, others)
+                wins.append((of_model >= of_person - 1e-12, of_person >= of_model - 1e-12))
+        d = np.array([float(h) - float(m) for m, h in wins])
+        p_values.append(float(scipy_stats.ttest_1samp(d, epsilon, alternative="less").pvalue))
+        advantages.append(np.mean([m for m, _ in wins]))
+    return p_values, float(np.mean(advantages))
+
+
+def people_of(rng: np.random.Generator, n_people: int = 4, items: int = 60, kept: float = 0.8) -> Any:
+    truth = rng.normal(3, 1, items)
+    table = np.clip(np.round(truth + rng.normal(0, 0.7, (n_people, items))), 1, 5)
+    people = {
+        f"p{k}": {i: float(table[k, i]) for i in range(items) if rng.random() < kept} for k in range(n_people)
+    }
+    return {i: float(np.clip(np.round(truth[i] + rng.normal(0, 0.5)), 1, 5)) for i in range(items)}, people
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 10_000), st.booleans())
+def test_alt_test_by_definition_with_people_on_different_items(seed: int, rmse: bool) -> None:
+    model, people = people_of(np.random.default_rng(seed))
+    wanted, advantage = alt_test_by_definition(model, people, 0.15, rmse)
+    found = alt_test(model, people, 0.15, score="rmse" if rmse else "accuracy")
+    assert found.p_values == pytest.approx(wanted) and found.advantage_probability == pytest.approx(advantage)
+    assert found.winning_rate == np.mean(found.rejected)
+
+    def own(label: float, others: list[float]) -> float:
+        gaps = [(label - other) ** 2 if rmse else label != other for other in others]
+        return -float(np.mean(gaps))
+
+    assert alt_test(model, people, 0.15, score=own).p_values == pytest.approx(wanted)
+
+
+def test_alt_test_ties_survive_rounding_errors() -> None:
+    """Model and person equally far (0.1 + 0.2 against 0.3): a tie counts for both."""
+    people = {p: {i: 0.3 for i in range(30)} for p in "ab"} | {"c": {i: 0.1 + 0.2 for i in range(30)}}
+    found = alt_test({i: 0.3 for i in range(30)}, people, 0.1, score="rmse")
+    assert found.advantages == [1.0, 1.0, 1.0] and found.passed
+
+
+def test_alt_test_needs_people_and_items() -> None:
+    model, people = people_of(np.random.default_rng(0), items=60, kept=1)
+    two = {name: people[name] for name in list(people)[:2]}
+    assert "2 people are too few" in alt_test(model, two, 0.1).reason
+    assert "nobody shares 30 items" in alt_test({i: model[i] for i in range(20)}, people, 0.1).reason
+    some = people | {"late": {i: 3.0 for i in range(10)}}
+    assert alt_test(model, some, 0.1).people_left_out == ["late"]
+    with pytest.raises(ValueError, match="labels that are numbers"):
+        alt_test({1: "a"}, {p: {1: "b"} for p in "abc"}, 0.1, score="rmse")
+    with pytest.raises(ValueError, match="no score 'bleu'"):
+        alt_test(model, people, 0.1, score="bleu")
+
+
+# --- prediction-powered mean ------------------------------------------------------------------------------
+
+
+def test_ppi_without_trust_in_the_model_is_the_plain_mean() -> None:
+    y = [1.0, 2, 4, 5]
+    found = ppi_mean(y, [3, 1, 2, 5], [1, 2, 3], lam=0)
+    assert found == 3 and found.se == pytest.approx(np.std(y) / 2)
+    assert found.classical == 3
+
+
+def test_ppi_covers_and_is_shorter_than_the_classical_interval() -> None:
+    rng = np.random.default_rng(0)
+    hits = shorter = 0
+    for _ in range(300):
+        truth = rng.normal(3, 1, 1000)
+        model = truth + 0.4 + rng.normal(0, 0.3, 1000)  # close, and biased by .4
+        found = ppi_mean(truth[:60], model[:60], model[60:])
+        hits += found.ci_low <= 3 <= found.ci_high
+        shorter += found.se < found.classical_se
+    assert 0.9 <= hits / 300 <= 0.98 and shorter == 300
+
+
+def test_ppi_without_unlabelled_items_is_undefined() -> None:
+    assert "only the model" in ppi_mean([1, 2], [1, 2], []).reason
+    assert "both people and model" in ppi_mean([None], [1], [1, 2]).reason
+
+
+# --- Dawid and Skene --------------------------------------------------------------------------------------
+
+
+def test_dawid_skene_finds_the_careless_one() -> None:
+    """Three annotators right with chance .85, one guessing among 3 classes (.33)."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 3, 400)
+    table = np.array([np.where(rng.random(400) < 0.85, truth, rng.integers(0, 3, 400)) for _ in range(3)])
+    labels = pd.DataFrame(np.vstack([table, rng.integers(0, 3, 400)]), index=list("abcd")).astype(float)
+    labels = labels.mask(rng.random(labels.shape) < 0.2)
+    found = dawid_skene(labels)
+    assert found.converged and np.mean(np.array(found.labels) == truth[found.items]) > 0.9
+    # right by skill or by luck: .85 + .15 / 3
+    assert found.competence["a"] == pytest.approx(0.9, abs=0.05)
+    assert found.competence["d"] == pytest.approx(1 / 3, abs=0.08)
+    assert np.allclose(found.error_rates["a"].sum(axis=1), 1)
+
+
+def test_dawid_skene_reads_lists_and_either_orientation() -> None:
+    by_person = {"a": {1: ["x", "x"], 2: "y"}, "b": {1: "x", 2: ["y"]}, "c": {1: "y", 2: "y"}}
+    by_item = {1: {"a": ["x", "x"], "b": "x", "c": "y"}, 2: {"a": "y", "b": ["y"], "c": "y"}}
+    one, other = dawid_skene(by_person), dawid_skene(by_item, outer="item")
+    assert one.labels == other.labels == ["x", "y"] and one.items == [1, 2]
+    assert one.log_likelihood == pytest.approx(other.log_likelihood)
+    assert dawid_skene({}).reason == "there are no labels"
+    with pytest.raises(ValueError, match="'annotator' or 'item'"):
+        dawid_skene(by_person, outer="row")

@@ -1,0 +1,233 @@
+"""Every published or independently computed example, each to its tolerance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coeval import stats
+from tests.conftest import SHARED
+
+Entry = dict[str, Any]
+FILE = SHARED / "known_answers.json"
+ENTRIES: list[Entry] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else []
+
+
+def columns(inputs: Entry) -> list[list[Any]]:
+    """The ratings as annotators x units."""
+    return [list(row) for row in zip(*inputs["ratings_units_x_raters"], strict=True)]
+
+
+def alphas(inputs: Entry, folder: Path) -> Entry:
+    ratings = inputs["ratings_raters_x_units"]
+    return {
+        f"alpha_{level}": stats.krippendorff_alpha(ratings, level=level)
+        for level in ("nominal", "ordinal", "interval", "ratio")
+    }
+
+
+def coefficients(inputs: Entry, folder: Path) -> Entry:
+    ratings, weights = columns(inputs), inputs["weights"]
+    found = {
+        "gwet": stats.gwet_ac(ratings, weights=weights),
+        "fleiss": stats.fleiss_kappa(ratings, weights=weights),
+        "conger": stats.conger_kappa(ratings, weights=weights),
+        "bp": stats.brennan_prediger(ratings, weights=weights),
+        "krippendorff": stats.krippendorff_alpha(ratings, weights=weights),
+    }
+    spelled = {f"{name}_{key}": value for name, e in found.items() for key, value in spell(e).items()}
+    # the package gives Brennan and Prediger's p one-sided, unlike its others
+    return spelled | {"bp_p": found["bp"].p_one_sided}
+
+
+def spell(estimate: stats.Estimate) -> Entry:
+    names = {"se": "se", "pa": "pa", "pe": "pe", "ci": "ci", "p": "p_value"}
+    return {"coef": estimate.value} | {key: estimate[name] for key, name in names.items()}
+
+
+def table_of_two(inputs: Entry, folder: Path) -> Entry:
+    found = stats.two_rater_table(inputs["table"])
+    named = {"bp": "brennan_prediger"}
+    names = ("cohen", "scott", "gwet", "bp", "krippendorff")
+    return {
+        f"{name}_{key}": value for name in names for key, value in spell(found[named.get(name, name)]).items()
+    }
+
+
+def forms_of_icc(inputs: Entry, folder: Path) -> Entry:
+    found = stats.icc(columns(inputs))
+    return {**found, **{f"{name}_ci95": value.ci for name, value in found.items()}}
+
+
+def fleiss(inputs: Entry, folder: Path) -> Entry:
+    ratings = columns(inputs)
+    return {
+        "fleiss": stats.fleiss_kappa(ratings),
+        "randolph": stats.brennan_prediger(ratings),
+        "alpha_nominal": stats.krippendorff_alpha(ratings, "nominal"),
+    }
+
+
+def cohen(inputs: Entry, folder: Path) -> Entry:
+    given = {"proportions": inputs["proportions"], "n": inputs["n"]}
+    plain = stats.cohen_kappa(**given)
+    weighted = stats.cohen_kappa(**given, weights=inputs["disagreement_weights"])
+    return {
+        "kappa": plain,
+        "weighted": weighted,
+        "sm_kappa": plain,
+        "sm_se": plain.se,
+        "sm_weighted": weighted,
+        "sm_weighted_se": weighted.se,
+    }
+
+
+def williams(inputs: Entry, folder: Path) -> Entry:
+    found = stats.williams_test(inputs["r12"], inputs["r13"], inputs["r23"], inputs["n"])
+    return {"t": found.t, "p": found.p_two_sided}
+
+
+def kendall(inputs: Entry, folder: Path) -> Entry:
+    found = stats.correlations(inputs["x"], inputs["y"]).dataset
+    return {"tau_b": found.kendall, "p": found.kendall.p_value, "spearman": found.spearman}
+
+
+def dawid_skene(inputs: Entry, folder: Path) -> Entry:
+    found = stats.dawid_skene(inputs["responses"], outer="item")
+    return {
+        "class_marginals": found.class_marginals,
+        "error_rates_obs1": found.error_rates["1"],
+        "log_likelihood": found.log_likelihood,
+        "labels": found.labels,
+    }
+
+
+def alternative(inputs: Entry, folder: Path) -> Entry:
+    if "files" in inputs:
+        base = folder / "alttest" / inputs["dataset"]
+        people = json.loads((base / "human_annotations.json").read_text(encoding="utf-8"))
+        model = json.loads((base / "llm_annotations.json").read_text(encoding="utf-8"))[inputs["llm"]]
+    else:
+        people, model = inputs["humans"], inputs["llm"]
+    found = stats.alt_test(model, people, inputs["epsilon"], score=inputs["metric"])
+    other = stats.alt_test(model, people, inputs["epsilon"], score=inputs["metric"], correction="BH")
+    return {
+        "winning_rate": found.winning_rate,
+        "advantage_prob": found.advantage_probability,
+        "p_values": found.p_values,
+        "winning_rate_BH": other.winning_rate,
+    }
+
+
+def prediction(inputs: Entry, folder: Path) -> Entry:
+    found = stats.ppi_mean(
+        inputs["Y"], inputs["Yhat"], inputs["Yhat_unlabeled"], lam=inputs["lam"], alpha=inputs["alpha"]
+    )
+    return {"point": found, "ci": found.ci}
+
+
+def levels(inputs: Entry, folder: Path) -> Entry:
+    human, model = np.array(inputs["human"]), np.array(inputs["llm"])
+    document, system = np.indices(human.shape)
+    found = stats.correlations(human.ravel(), model.ravel(), document.ravel(), system.ravel())
+    return {
+        "dataset_pooled": found.dataset.kendall,
+        "document_mean": found.document.kendall,
+        "system_level": found.system.kendall,
+        "dataset_spearman": found.dataset.spearman,
+        "document_spearman": found.document.spearman,
+    }
+
+
+def permutation(inputs: Entry, folder: Path) -> Entry:
+    found = stats.permutation_test(inputs["human"], inputs["llmA"], inputs["llmB"])
+    assert found.exact
+    return {"diff": found.difference, "p": found.p_value}
+
+
+RUNS: dict[str, Callable[[Entry, Path], Entry]] = {
+    "ratings_raters_x_units": alphas,
+    "weights": coefficients,
+    "table": table_of_two,
+    "proportions": cohen,
+    "r12": williams,
+    "responses": dawid_skene,
+    "epsilon": alternative,
+    "Yhat": prediction,
+    "llmA": permutation,
+    "rows": levels,
+    "x": kendall,
+}
+"""How to compute an entry, by an input that only its family has."""
+
+
+def run(entry: Entry, folder: Path) -> Entry:
+    inputs = entry["inputs"]
+    by_input = next((RUNS[name] for name in RUNS if name in inputs), None)
+    by_name = {"ShroutFleiss1979": forms_of_icc, "Fleiss1971_diagnoses": fleiss}
+    return (by_input or by_name[entry["id"]])(inputs, folder)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["id"])
+def test_known_answer(entry: Entry) -> None:
+    found = run(entry, SHARED)
+    tolerance = entry["tolerance"]
+    compared = 0
+    for source in ("expected_published", "expected_full_precision"):
+        for name, wanted in entry[source].items():
+            if name in found:
+                assert np.allclose(np.ravel(found[name]), np.ravel(wanted), rtol=0, atol=tolerance), name
+                compared += 1
+    skipped = {name for name in entry["expected_full_precision"] if name not in found}
+    assert compared and skipped <= {"tau_c"}, skipped  # tau-c is no statistic of ours
+
+
+def test_the_examples_are_all_here(shared_data: Path) -> None:
+    assert len(ENTRIES) == 60
+
+
+def test_full_precision_alphas_are_exact(shared_data: Path) -> None:
+    """The values computed from the data agree far beyond the published three digits."""
+    for entry in ENTRIES:
+        if "ratings_raters_x_units" in entry["inputs"]:
+            found = alphas(entry["inputs"], shared_data)
+            for name, wanted in entry["expected_full_precision"].items():
+                assert found[name] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_topical_chat_correlations(shared_data: Path) -> None:
+    """All levels of every protocol equal the reference; its means are rounded to 6 digits in the file."""
+    import pandas as pd
+
+    folder = shared_data / "topical_chat"
+    people = pd.read_csv(folder / "human_ratings.csv").groupby(["criterion", "instance"])["score"].mean()
+    judges = pd.read_csv(folder / "llm_ratings.csv")
+    instances = pd.read_csv(folder / "instances.csv").set_index("instance")
+    reference = json.loads((folder / "reference.json").read_text(encoding="utf-8"))["correlations"]
+    names = {"pearson": "pearson", "spearman": "spearman", "kendall": "kendall"}
+    for key, wanted in reference.items():
+        criterion, mode = key.split("/")
+        scores = judges[(judges["criterion"] == criterion) & (judges["mode"] == mode)]
+        table = instances.assign(h=people[criterion], m=scores.set_index("instance")["mean_score"])
+        found = stats.correlations(table["h"], table["m"], table["document"], table["system"])
+        for name in names:
+            first = "kendall_b_m1" if name == "kendall" else f"{name}_m1"
+            assert found.dataset[name] == pytest.approx(wanted[first], abs=1e-6), key
+            assert found.document[name] == pytest.approx(wanted[f"{name}_m2"], abs=1e-6), key
+        counted = (found.document.n_groups, found.document.groups_used, found.document.groups_skipped)
+        assert counted == (wanted["n_groups"], wanted["n_groups_used"], wanted["n_groups_skipped"])
+
+
+def test_topical_chat_williams_tests(shared_data: Path) -> None:
+    reference = json.loads((shared_data / "topical_chat" / "reference.json").read_text(encoding="utf-8"))
+    assert len(reference["williams"]) > 10
+    for wanted in reference["williams"]:
+        found = stats.williams_test(wanted["r12"], wanted["r13"], wanted["r23"], wanted["n"])
+        assert found.t == pytest.approx(wanted["t"], abs=1e-6)
+        assert found.p_two_sided == pytest.approx(wanted["p_two_sided"], abs=1e-6)
+        assert found.p_one_sided == pytest.approx(wanted["p_one_sided_1_greater"], abs=1e-6)
