@@ -39,13 +39,13 @@ def _serve(options: argparse.Namespace) -> None:
     run_server(settings, host, port)
 
 
-def check_address(host: str, settings: Settings = Settings()) -> None:
+def check_address(host: str, settings: Settings | None = None) -> None:
     """Refuse to be reached from elsewhere while a name alone signs a person in.
 
     Raises:
         InputError: the address is not this machine's own, and no real sign-in is set up.
     """
-    if settings.sign_in is not SignIn.NAMES or host == "localhost":
+    if (settings and settings.sign_in is not SignIn.NAMES) or host == "localhost":
         return
     try:
         if ipaddress.ip_address(host).is_loopback:
@@ -91,7 +91,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_import(commands, task)
     _add_draft(commands, task)
     _add_batch(commands, task, common)
-    _add_out(commands, task, common)
+    _add_out(commands, task)
+    _add_upkeep(commands, common)
     add_invite(commands, common)
     return parser
 
@@ -273,18 +274,36 @@ def _batch_read(context: Context, options: argparse.Namespace) -> None:
         raise SystemExit(1)
 
 
-def _add_out(
-    commands: argparse._SubParsersAction, task: argparse.ArgumentParser, common: argparse.ArgumentParser
-) -> None:
+def _add_out(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     stats = commands.add_parser("stats", parents=[task], help="agreement, actions, time and more")
     stats.add_argument("--json", action="store_true", required=True, help="one JSON document on stdout")
     stats.set_defaults(command=_stats)
     export = commands.add_parser("export", parents=[task], help="everything as CSV")
     export.add_argument("--out", required=True, type=Path, metavar="DIR")
     export.set_defaults(command=_export)
+
+
+def _add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
     backup = commands.add_parser("backup", parents=[common], help="copy the file while people work")
     backup.add_argument("target", type=Path)
     backup.set_defaults(command=_backup)
+    check = commands.add_parser("check", parents=[common], help="verify the file, and say what it holds")
+    check.set_defaults(command=_check)
+
+
+def _check(context: Context, options: argparse.Namespace) -> None:
+    from coeval.store.upkeep import check_file
+
+    with context.store.read() as db:
+        health = check_file(db)
+    print(f"schema: {', '.join(health.migrations)}")
+    for table, n in health.totals.items():
+        print(f"{table}: {n:,}")
+    for fault in health.faults:
+        print(f"fault: {fault}")
+    print("sound" if health.sound else "not sound: keep this file, and go back to the newest good backup")
+    if not health.sound:
+        raise SystemExit(1)
 
 
 def _stats(context: Context, options: argparse.Namespace) -> None:

@@ -32,6 +32,10 @@ SIMPLE = {
     "drafts.csv": exports.DRAFTS,
     "scores.csv": exports.SCORES,
     "rows.csv": exports.ROWS,
+    "first_scores.csv": exports.FIRST_SCORES,
+    "adjudicated.csv": exports.ADJUDICATED,
+    "marks.csv": exports.MARKS,
+    "suggestions.csv": exports.SUGGESTIONS,
 }
 
 

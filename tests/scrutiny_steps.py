@@ -40,9 +40,9 @@ def here(step: Step) -> Where:
 
 
 def save(
-    context: Context, person: Person, step: Step, score: float, **options: Collection[int]
+    context: Context, person: Person, step: Step, score: float, *, deleted: Collection[int] = ()
 ) -> Submission:
-    return submit(context, person, step.task.slug, sent_of(step, score, **options))
+    return submit(context, person, step.task.slug, sent_of(step, score, deleted=deleted))
 
 
 def walk(context: Context, person: Person, slug: str = "demo") -> Iterator[Step]:

@@ -85,6 +85,7 @@ def test_williams_is_antisymmetric_and_undefined_for_equal_judges() -> None:
     assert one.t == -other.t and one.p_two_sided == other.p_two_sided
     assert one.p_one_sided == pytest.approx(1 - other.p_one_sided)
     assert "agree perfectly" in williams_test(0.5, 0.5, 1.0, 50).reason
+    assert "opposites" in williams_test(0.5, -0.5, -1.0, 50).reason
     assert "too few" in williams_test(0.5, 0.4, 0.3, 3).reason
     with pytest.raises(ValueError, match="r13 is 2"):
         williams_test(0.5, 2, 0.3, 30)
@@ -311,7 +312,7 @@ def test_dawid_skene_finds_the_careless_one() -> None:
     labels = pd.DataFrame(np.vstack([table, rng.integers(0, 3, 400)]), index=list("abcd")).astype(float)
     labels = labels.mask(rng.random(labels.shape) < 0.2)
     found = dawid_skene(labels)
-    assert found.converged and np.mean(np.array(found.labels) == truth[found.items]) > 0.9
+    assert found.converged and np.mean(np.array(found.labels) == truth[np.array(found.item_names)]) > 0.9
     # right by skill or by luck: .85 + .15 / 3
     assert found.competence["a"] == pytest.approx(0.9, abs=0.05)
     assert found.competence["d"] == pytest.approx(1 / 3, abs=0.08)
@@ -322,7 +323,7 @@ def test_dawid_skene_reads_lists_and_either_orientation() -> None:
     by_person = {"a": {1: ["x", "x"], 2: "y"}, "b": {1: "x", 2: ["y"]}, "c": {1: "y", 2: "y"}}
     by_item = {1: {"a": ["x", "x"], "b": "x", "c": "y"}, 2: {"a": "y", "b": ["y"], "c": "y"}}
     one, other = dawid_skene(by_person), dawid_skene(by_item, outer="item")
-    assert one.labels == other.labels == ["x", "y"] and one.items == [1, 2]
+    assert one.labels == other.labels == ["x", "y"] and one.item_names == [1, 2]
     assert one.log_likelihood == pytest.approx(other.log_likelihood)
     assert dawid_skene({}).reason == "there are no labels"
     with pytest.raises(ValueError, match="'annotator' or 'item'"):

@@ -58,12 +58,12 @@ def test_draws_are_multinomial(times: list[int]) -> None:
     """Every draw has as many units as there are; means, variances and covariances are the multinomial's."""
     counts = np.array(times)
     n, p = counts.sum(), counts / counts.sum()
-    drawn = np.concatenate(list(draw_weights(counts, 60_000, np.random.default_rng(1))))
-    assert (drawn.sum(axis=1) == n).all() and len(drawn) == 60_000
-    spread = 5 * np.sqrt(n / 60_000)
+    drawn = np.concatenate(list(draw_weights(counts, 20_000, np.random.default_rng(1))))
+    assert (drawn.sum(axis=1) == n).all() and len(drawn) == 20_000
+    spread = 5 * np.sqrt(n / 20_000)
     assert np.abs(drawn.mean(axis=0) - n * p).max() < spread
     wanted = n * (np.diag(p) - np.outer(p, p))
-    assert np.abs(np.cov(drawn.T) - wanted).max() < 0.05 * max(1, n * p.max())
+    assert np.abs(np.cov(drawn.T) - wanted).max() < 0.08 * max(1, n * p.max())
 
 
 def test_a_seed_gives_the_same_interval_and_another_seed_another() -> None:
@@ -142,7 +142,7 @@ def test_units_are_matched_by_their_columns() -> None:
 
 def test_difference_with_an_undefined_side_says_which() -> None:
     found = alpha_difference([[1, 2], [1, 2]], [[1, 1], [1, 1]])
-    assert "second" in found.reason
+    assert "second" in str(found.reason)
 
 
 def test_leaving_out_the_one_who_guesses_helps() -> None:
@@ -160,11 +160,11 @@ def test_leaving_out_one_of_two_is_undefined() -> None:
 
 @pytest.mark.slow
 def test_default_interval_covers() -> None:
-    """200 seeded studies of 20 units: the interval holds the truth in .91 to .98 of them, within chance."""
+    """120 seeded studies of 20 units: the interval holds the truth in .91 to .98 of them, within chance."""
     from tests.benchmarks.agreement import draw_ratings
 
     rng = np.random.default_rng(1)
     truth = krippendorff_alpha(draw_ratings(5, 200_000, rng))
-    limits = [bootstrap_alpha(draw_ratings(5, 20, rng), seed=k).ci for k in range(200)]
+    limits = [bootstrap_alpha(draw_ratings(5, 20, rng), seed=k).ci for k in range(120)]
     covered = np.mean([low <= truth <= high for low, high in limits])
     assert 0.9 <= covered <= 0.99

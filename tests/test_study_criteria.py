@@ -108,3 +108,21 @@ def test_proposals_must_differ(context: Context, voters: list[Person]) -> None:
         criteria.open_round(context, voters[0], "demo", [Proposal("Be short."), Proposal("be SHORT")])
     with pytest.raises(InputError, match="no criterion to vote on"):
         criteria.open_round(context, voters[0], "demo", [Proposal("  ")])
+
+
+def test_suggestions_are_the_owners_to_take(context: Context, voters: list[Person]) -> None:
+    owner, ana, _ = voters
+    double = "The answer should be easy to follow and logically coherent."
+    criteria.open_round(context, owner, "demo", [Proposal(double), Proposal("Be kind.")])
+    findings = criteria.list_findings(context, owner, "demo")
+    split = next(n for n, one in enumerate(findings) if len(one.suggestion) == 2)
+    with pytest.raises(NotAllowedError):
+        criteria.take_findings(context, ana, "demo", [split])
+    with pytest.raises(InputError, match="at least one suggestion"):
+        criteria.take_findings(context, owner, "demo", [])
+    round_ = criteria.take_findings(context, owner, "demo", [split])
+    assert [proposal.text for proposal in round_.proposals] == [
+        "Be kind.",
+        "The answer should be easy to follow.",
+        "The answer should be logically coherent.",
+    ]

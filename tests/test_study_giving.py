@@ -13,7 +13,7 @@ from coeval.domain import Action, Arm, Person, RowKind
 from coeval.errors import InputError, NotAllowedError
 from coeval.scrutiny import Design, SentRow
 from coeval.store import crowd as crowd_store
-from coeval.store import enrolments, tasks
+from coeval.store import Database, enrolments, reports, tasks
 from coeval.store.crowd import Plan, StudyState, Terms
 from coeval.store.enrolments import Standing
 from coeval.study import crowd, onboarding
@@ -217,6 +217,7 @@ def test_a_right_answer_passes_the_check(context: Context, owner: Person) -> Non
     assert get_step(context, person, "demo").instance is None
     with context.store.read() as db:
         assert crowd_store.count_checks(db, person.id, 1) == (1, 0)
+        assert len(scored(db)) == 2  # the instance of work by two criteria; the check is none of the data
         assert enrolments.get_enrolment(db, 1, person.id).state is Standing.FINISHED  # type: ignore[union-attr]
 
 
@@ -224,12 +225,21 @@ def test_rejected_work_leaves_its_places_and_stays_in_the_record(context: Contex
     open_study(context, owner, Plan(per_instance=1, batch=10, quota=10))
     person = join(context, 1)
     work(context, person)
+    with context.store.read() as db:
+        assert scored(db) == [person.id] * 20
+        before = reports.get_fingerprint(db, 1)
     crowd.reject(context, owner, "demo", onboarding_name(context, person), comment="all fours")
     assert places(context) == Counter()
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 20
-        assert db.conn.execute("SELECT annotator FROM left_out").fetchall() == [(person.id,)]
+        assert scored(db) == [] and reports.get_fingerprint(db, 1) != before
     assert len(work(context, join(context, 2))) == 10
+
+
+def scored(db: Database) -> list[int]:
+    """Whose scores the statistics of the study rest on, one for each."""
+    found = reports.read(db, reports.SCORES, task=1, criteria_set=1)
+    return [row[0] for row in found]
 
 
 def onboarding_name(context: Context, person: Person) -> str:

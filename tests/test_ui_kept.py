@@ -199,6 +199,12 @@ def test_the_stale_tab_shows_both_versions_and_may_go_on_with_its_own(page: Page
     assert "score 3" in here and "deleted" in here and "score 5" in saved
     press(page, "Escape")
     assert page.locator("dialog[open]").count() == 1, "Esc must not choose"
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.reload()
+    page.get_by_role("heading", name="There are two versions").wait_for()
+    assert "score 3" in page.locator(".ce-version").first.inner_text(), (
+        "a reload while choosing lost the words"
+    )
     page.get_by_role("button", name="Go on with mine").click()
     assert len(harness.study.submissions) == 1
     press(page, "Control+Enter")

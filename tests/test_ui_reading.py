@@ -190,7 +190,9 @@ def test_right_to_left_and_cjk(page: Page, harness: Harness) -> None:
 
 
 def test_markdown_is_built_of_known_elements_and_keeps_offsets(page: Page, harness: Harness) -> None:
-    source = "# Head *line*\n\nSome **bold** and [link](https://example.org) text.\n\n- one\n- two\n\n> quoted\n\n"
+    source = (
+        "# Head *line*\n\nSome **bold** and [link](https://example.org) text.\n\n- one\n- two\n\n> quoted\n\n"
+    )
     source += "```\n<b>\n```"
     show(page, harness, source, ["**bold** and", "two", "<b>"], display="markdown")
     pane = page.locator(PANE)

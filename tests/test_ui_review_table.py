@@ -20,7 +20,7 @@ TEXTS = ["Use simple words.", "Use examples.", "Avoid jargon."]
 
 
 def make_sheet(rev: int = 0, **fields: Any) -> dict[str, Any]:
-    blank = {"quotes": [], "note": "", "action": None, "reason": "", "new_text": ""}
+    blank: dict[str, Any] = {"quotes": [], "note": "", "action": None, "reason": "", "new_text": ""}
     rows = [
         {"id": n, "kind": "criterion", "label": f"{n} of 3", "text": text, **blank}
         for n, text in enumerate(TEXTS, 1)

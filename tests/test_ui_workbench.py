@@ -175,7 +175,9 @@ def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, ha
     harness.open_bench(page)
     rest = page.get_by_role("button", name="Approve the rest")
     press(page, "Shift+A")
-    assert rest.get_attribute("aria-disabled") == "true" and "further down" in rest.get_attribute("title")
+    assert rest.get_attribute("aria-disabled") == "true" and "further down" in (
+        rest.get_attribute("title") or ""
+    )
     assert page.locator("[data-action=approve]").count() == 0
     for _ in range(4):
         press(page, "ArrowDown")

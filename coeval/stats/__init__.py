@@ -11,20 +11,21 @@ from coeval.stats.alpha import krippendorff_alpha, pairwise_alpha
 from coeval.stats.alternative import alt_test
 from coeval.stats.assistance import assistance_effect, catch_rates
 from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
-from coeval.stats.chance import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.closeness import median_confusion, pairwise_accuracy, sample_consistency
+from coeval.stats.coefficients import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.cohen import cohen_kappa, two_rater_table
 from coeval.stats.competence import dawid_skene
 from coeval.stats.correlation import correlations
 from coeval.stats.frames import StudyFrames
 from coeval.stats.icc import icc
-from coeval.stats.judges import bootstrap_test, permutation_test, williams_test
+from coeval.stats.judges import bootstrap_test, permutation_test
 from coeval.stats.methods import methods_paragraph
 from coeval.stats.prediction import ppi_mean
 from coeval.stats.rendering import tables_latex, tables_markdown
 from coeval.stats.report import build_report
 from coeval.stats.report_agreement import agreement_section
-from coeval.stats.report_alignment import alignment_section, mean_pairwise
+from coeval.stats.report_alignment import alignment_section
+from coeval.stats.report_comparisons import mean_pairwise
 from coeval.stats.report_work import (
     actions_section,
     assistance_section,
@@ -38,6 +39,7 @@ from coeval.stats.results import Estimate, Pairs, Result, plain
 from coeval.stats.tables import Table, paper_tables
 from coeval.stats.times import drift, time_curve, time_spent
 from coeval.stats.weights import agreement_weights
+from coeval.stats.williams import williams_test
 
 __all__ = [
     "Estimate",

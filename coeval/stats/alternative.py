@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from coeval.stats.ratings import Codes, Numbers, is_missing
-from coeval.stats.results import Estimate, Result
+from coeval.stats.results import Result
 
 Score = Callable[[Any, list[Any]], float]
 EPSILONS = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
@@ -58,7 +58,7 @@ def alt_test(
         ``winning_rate`` (share of tested people the model may replace), ``passed`` (at least a half),
         ``advantage_probability`` (mean share of items the model wins; also ``advantage_prob``), ``p_values``,
         ``rejected``, ``advantages``, ``n_items`` (in the order of ``people``), ``people``, ``people_left_out``,
-        ``epsilon``, ``score``, ``items`` and ``items_left_out``, ``reason``. Whether model labels are rounded
+        ``epsilon``, ``score``, ``n_shared`` items and ``n_left_out``, ``reason``. Whether model labels are rounded
         changes the result; they are taken as given.
 
     Raises
@@ -119,34 +119,25 @@ def run_alt_test(
     """``alt_test`` of labels in long form."""
     if correction not in ("BY", "BH"):
         raise ValueError(f"There is no correction {correction!r}; choose BY or BH.")
-    basics = {
+    basics: dict[str, Any] = {
         "epsilon": epsilon,
-        "score": score if isinstance(score, str) else getattr(score, "__name__", "custom"),
         "correction": correction,
         "q": q,
-        "items": len(labels.machine),
-        "items_left_out": labels.items_left_out,
+        "n_left_out": labels.items_left_out,
     }
+    basics["score"] = score if isinstance(score, str) else getattr(score, "__name__", "custom")
+    basics["n_shared"] = len(labels.machine)
     model_wins, person_wins = _wins(labels, score)
     sizes = np.bincount(labels.person, minlength=len(labels.names))
     tested = np.flatnonzero(sizes >= min_items)
     reason = _reason(len(labels.names), min_people, len(tested), min_items)
     if reason:
-        nothing = Estimate.undefined(reason)
-        return Result(
-            basics,
-            winning_rate=nothing,
-            advantage_probability=nothing,
-            advantage_prob=nothing,
-            passed=None,
-            p_values=[],
-            rejected=[],
-            advantages=[],
-            n_items=[],
-            people=[],
-            people_left_out=list(labels.names),
-            reason=reason,
-        )
+        empty: dict[str, Any] = {
+            name: [] for name in ("p_values", "rejected", "advantages", "n_items", "people")
+        }
+        values = ("winning_rate", "advantage_probability", "advantage_prob")
+        left_out = list(labels.names)
+        return Result.undefined(reason, *values, **basics, **empty, passed=None, people_left_out=left_out)
     of_person = [labels.person == k for k in tested]
     p_values = [_p_value((person_wins - model_wins)[own], epsilon) for own in of_person]
     rejected = reject(p_values, q, correction)

@@ -52,18 +52,9 @@ def pairwise_accuracy(
         kept &= place >= 0
     i, j, sampled = _pairs(place[kept], max_pairs, seed)
     if not len(i):
-        nothing = Estimate.undefined("no two items can be compared")
-        return Result(
-            accuracy=nothing,
-            accuracy_calibrated=nothing,
-            epsilon=np.nan,
-            n_pairs=0,
-            sampled=False,
-            ties_human=0,
-            ties_model=0,
-            n=int(kept.sum()),
-            reason=nothing.reason,
-        )
+        counts = {"n_pairs": 0, "sampled": False, "ties_human": 0, "ties_model": 0, "n": int(kept.sum())}
+        values = ("accuracy", "accuracy_calibrated", "epsilon")
+        return Result.undefined("no two items can be compared", *values, **counts)
     h, m = h[kept], m[kept]
     order, gap = np.sign(h[i] - h[j]), m[i] - m[j]
     plain = float((order == np.sign(gap)).mean())

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.ratings import Codes, Numbers, Ratings, encode_ratings, is_missing, parse_ratings
-from coeval.stats.results import Estimate, Result
+from coeval.stats.results import Result
 
 
 def dawid_skene(
@@ -37,9 +37,9 @@ def dawid_skene(
     -------
     Result
         ``class_marginals`` (in the order of ``classes``), ``error_rates`` ({annotator: matrix, true class x
-        given label}), ``posteriors`` (items x classes), ``labels`` (the likeliest class of each of ``items``),
-        ``competence`` ({annotator: chance that a label is right}), ``log_likelihood``, ``n_iterations``,
-        ``converged``, ``n``, ``reason``.
+        given label}), ``posteriors`` (items x classes), ``labels`` (the likeliest class of each item, in the
+        order of ``item_names``), ``competence`` ({annotator: chance that a label is right}),
+        ``log_likelihood``, ``n_iterations``, ``converged``, ``n``, ``reason``.
 
     Source: Dawid and Skene 1979, Maximum likelihood estimation of observer error-rates using the EM algorithm.
 
@@ -51,36 +51,16 @@ def dawid_skene(
         raise ValueError(f"outer is {outer!r}; it must say whether the outer keys are 'annotator' or 'item'.")
     data = _encoded(labels, outer, value_domain)
     if not len(data.code):
-        reason = "there are no labels"
-        return Result(
-            class_marginals=[],
-            classes=[],
-            error_rates={},
-            posteriors=np.empty((0, 0)),
-            labels=[],
-            items=[],
-            competence={},
-            log_likelihood=Estimate.undefined(reason),
-            n_iterations=0,
-            converged=False,
-            n=0,
-            reason=reason,
-        )
+        empty: dict[str, Any] = {name: [] for name in ("class_marginals", "classes", "labels", "item_names")}
+        empty |= {"error_rates": {}, "competence": {}, "posteriors": np.empty((0, 0))}
+        run = {"n_iterations": 0, "converged": False, "n": 0}
+        return Result.undefined("there are no labels", "log_likelihood", **empty, **run)
     fit = _Fit(data)
     posteriors, step, iterations = fit.vote_shares(), np.inf, 0
     while step > tolerance and iterations < max_iterations:
-        marginals, errors = fit.maximise(posteriors)
-        better, likelihood = fit.expect(marginals, errors)
+        better, _ = fit.expect(*fit.maximise(posteriors))
         step, posteriors, iterations = float(np.abs(better - posteriors).max()), better, iterations + 1
-    marginals, errors = fit.maximise(posteriors)
-    return _result(
-        fit,
-        posteriors,
-        marginals,
-        errors,
-        fit.expect(marginals, errors)[1],
-        {"n_iterations": iterations, "converged": step <= tolerance},
-    )
+    return _result(fit, posteriors, {"n_iterations": iterations, "converged": step <= tolerance})
 
 
 @dataclass(frozen=True)
@@ -123,14 +103,9 @@ class _Fit:
         return shares / total, float((np.log(total) + top)[self.items].sum())
 
 
-def _result(
-    fit: _Fit,
-    posteriors: Numbers,
-    marginals: Numbers,
-    errors: Numbers,
-    likelihood: float,
-    run: dict[str, Any],
-) -> Result:
+def _result(fit: _Fit, posteriors: Numbers, run: dict[str, Any]) -> Result:
+    marginals, errors = fit.maximise(posteriors)
+    likelihood = fit.expect(marginals, errors)[1]
     data, items = fit.data, fit.items
     named = [data.units[k] for k in items]
     classes = data.categories.tolist()
@@ -146,7 +121,7 @@ def _result(
         error_rates={name: errors[k] for k, name in enumerate(data.annotators) if name in right},
         posteriors=posteriors[items],
         labels=[classes[k] for k in posteriors[items].argmax(axis=1)],
-        items=named,
+        item_names=named,
         competence=right,
         log_likelihood=likelihood,
         n=len(data.code),

@@ -168,7 +168,7 @@ class StudyFrames:
         who, annotator = np.unique(known["who"].to_numpy(dtype=np.int64), return_inverse=True)
         names = [self.annotators[k] for k in who]
         unit, values = known["unit"].to_numpy(), known["score"].to_numpy(dtype=float)
-        if llm:
+        if llm and len(self.shown_scores):
             names = [*names, LLM]
             annotator = np.concatenate([annotator, np.full(len(self.shown_scores), len(names) - 1)])
             unit = np.concatenate([unit, self.shown_scores.index.to_numpy()])

@@ -207,8 +207,10 @@ def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[floa
         return np.nan, np.nan
     k, n, f_raters = s.k, s.n, s.raters / s.error
     part = n * (1 + (k - 1) * value) - k * value
-    top = s.df_raters * s.df_between * (k * value * f_raters + part) ** 2
-    df = top / (s.df_between * (k * value * f_raters) ** 2 + s.df_raters * part**2)
+    bottom = s.df_between * (k * value * f_raters) ** 2 + s.df_raters * part**2
+    if not bottom > 0:
+        return np.nan, np.nan
+    df = s.df_raters * s.df_between * (k * value * f_raters + part) ** 2 / bottom
     tail = (1 + confidence) / 2
     upper, lower = float(stats.f.ppf(tail, s.df_between, df)), float(stats.f.ppf(tail, df, s.df_between))
     rest = k * s.raters + (k * n - k - n) * s.error
@@ -219,5 +221,6 @@ def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[floa
 
 
 def _stepped_up(value: float, k: float) -> float:
-    """Spearman and Brown: the reliability of k ratings from that of one."""
-    return value * k / (1 + value * (k - 1))
+    """Spearman and Brown: the reliability of k ratings from that of one; below -1 / (k - 1) it has no bound."""
+    bottom = 1 + value * (k - 1)
+    return value * k / bottom if not bottom <= 0 else -np.inf

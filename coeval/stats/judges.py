@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from coeval.stats.correlation import correlate
 from coeval.stats.intervals import summarise, two_sided
@@ -16,72 +15,9 @@ from coeval.stats.patterns import CELLS, draw_weights
 from coeval.stats.ratings import Codes, Numbers, parse_vector
 from coeval.stats.results import Estimate, Result
 
+CONSTANT = "a judge or the people gave one score only, or fewer than two items have all three scores"
 EXACT = 14
 """Up to this many swaps every one of the 2^n assignments is tried."""
-
-
-def williams_test(r12: float, r13: float, r23: float, n: int) -> Result:
-    """Williams' test of two correlations that share a variable: is r12 greater than r13?
-
-    Parameters
-    ----------
-    r12, r13 : correlation of the shared variable (people) with each of two judges.
-    r23 : correlation of the two judges.
-    n : items all three were observed on.
-
-    Returns
-    -------
-    Result
-        ``t``, ``df`` (n - 3), ``p_two_sided``, ``p_one_sided`` (small where r12 is greater), ``n``, and
-        ``reason`` where the test is undefined (n below 4, judges that agree perfectly); else None.
-
-    Raises
-    ------
-    ValueError
-        If a correlation lies outside -1 and 1.
-
-    Source: Williams 1959; Steiger 1980, Tests for comparing elements of a correlation matrix, equation 7:
-
-    >>> found = williams_test(0.4, 0.5, 0.1, 103)
-    >>> round(found.t, 2), round(found.p_two_sided, 2)
-    (-0.89, 0.37)
-    """
-    for name, r in (("r12", r12), ("r13", r13), ("r23", r23)):
-        if abs(r) > 1 + 1e-12:
-            raise ValueError(f"{name} is {r}, but a correlation lies between -1 and 1.")
-    reason = _williams_reason(r12, r13, r23, n)
-    if reason:
-        return Result(
-            t=Estimate.undefined(reason),
-            df=n - 3,
-            p_two_sided=np.nan,
-            p_one_sided=np.nan,
-            n=n,
-            difference=r12 - r13,
-            reason=reason,
-        )
-    k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    spread = 2 * max(k, 0.0) * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
-    t = float((r12 - r13) * np.sqrt((n - 1) * (1 + r23) / spread))
-    return Result(
-        t=Estimate(t, n=n),
-        df=n - 3,
-        p_two_sided=2 * float(stats.t.sf(abs(t), n - 3)),
-        p_one_sided=float(stats.t.sf(t, n - 3)),
-        n=n,
-        difference=r12 - r13,
-        reason=None,
-    )
-
-
-def _williams_reason(r12: float, r13: float, r23: float, n: int) -> str | None:
-    if np.isnan([r12, r13, r23]).any():
-        return "one of the correlations is undefined"
-    if n < 4:
-        return f"{n} items are too few; the test needs at least 4"
-    if r23 >= 1 - 1e-12:
-        return "the two judges agree perfectly, so there is no difference to test"
-    return None
 
 
 def permutation_test(
@@ -122,45 +58,27 @@ def permutation_test(
     r_a, r_b = correlate(h, x, method), correlate(h, y, method)
     basics = {"r_a": r_a, "r_b": r_b, "n": len(h)}
     if np.isnan([r_a, r_b]).any():
-        reason = "a judge or the people gave one score only, or fewer than two items have all three scores"
-        nothing = Estimate.undefined(reason)
-        return Result(
-            basics,
-            difference=nothing,
-            diff=nothing,
-            p_value=np.nan,
-            p=np.nan,
-            n_swaps=0,
-            exact=False,
-            replicates=0,
-            reason=reason,
-        )
-    place = (
-        np.arange(len(h)) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
-    )
+        values = ("difference", "diff", "p_value", "p")
+        return Result.undefined(CONSTANT, *values, **basics, n_swaps=0, exact=False, replicates=0)
+    place = _places(groups, kept)
     swaps = int(place.max()) + 1
     exact = swaps <= EXACT
-    z = [(side - side.mean()) / side.std() for side in (x, y)]
-    difference = r_a - r_b
-    drawn = np.concatenate(
-        [
-            _swapped(h, z[0], z[1], place, signs, method)
-            for signs in _sign_blocks(swaps, replicates, exact, seed)
-        ]
-    )
+    x, y = ((side - side.mean()) / side.std() for side in (x, y))
+    blocks = _sign_blocks(swaps, replicates, exact, seed)
+    drawn = np.concatenate([_swapped(h, x, y, place, signs, method) for signs in blocks])
+    difference = Estimate(r_a - r_b)
     extreme = int((np.abs(drawn) >= abs(difference) - 1e-12).sum())
-    p_value = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
-    return Result(
-        basics,
-        difference=Estimate(difference),
-        diff=difference,
-        p_value=p_value,
-        p=p_value,
-        n_swaps=swaps,
-        exact=exact,
-        replicates=len(drawn),
-        reason=None,
-    )
+    p = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
+    found = Result(basics, difference=difference, diff=difference, p_value=p, p=p, reason=None)
+    return Result(found, n_swaps=swaps, exact=exact, replicates=len(drawn))
+
+
+def _places(groups: Any, kept: Any) -> Codes:
+    """The swap each kept item belongs to: its own, or its group's."""
+    if groups is None:
+        return np.arange(int(kept.sum()))
+    places: Codes = pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
+    return places
 
 
 def _complete(human: Any, a: Any, b: Any) -> tuple[Numbers, Numbers, Numbers, Any]:
@@ -246,10 +164,8 @@ def bootstrap_test(
     r_a, r_b = correlate(h, x, method), correlate(h, y, method)
     details = {"r_a": r_a, "r_b": r_b, "n": len(h), "method": method}
     if np.isnan([r_a, r_b]).any():
-        return Estimate.undefined("a judge or the people gave one score only", **details)
-    place = (
-        np.arange(len(h)) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
-    )
+        return Estimate.undefined(CONSTANT, **details)
+    place = _places(groups, kept)
     draw = _pearson_differences if method == "pearson" else _rank_differences
     drawn = draw(h, x, y, place, method, replicates, np.random.default_rng(seed))
     spread = summarise(drawn, r_a - r_b, int(place.max()) + 1, confidence)

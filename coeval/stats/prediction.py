@@ -56,25 +56,16 @@ def ppi_mean(
         "interval_kind": "prediction-powered, normal",
     }
     if not len(labels) or not len(rest):
-        missing = (
-            "item that both people and model scored" if not len(labels) else "item that only the model scored"
-        )
-        return Estimate.undefined(f"there is no {missing}", **counts)
+        who = "both people and model" if not len(labels) else "only the model"
+        return Estimate.undefined(f"there is no item that {who} scored", **counts)
     weight = _tuned(labels, predictions, rest) if lam is None else float(lam)
-    theta = float(weight * rest.mean() + (labels - weight * predictions).mean())
-    se = float(
-        np.sqrt(weight**2 * rest.var() / len(rest) + (labels - weight * predictions).var() / len(labels))
-    )
+    gaps = labels - weight * predictions
+    theta = float(weight * rest.mean() + gaps.mean())
+    se = float(np.sqrt(weight**2 * rest.var() / len(rest) + gaps.var() / len(labels)))
     half = float(stats.norm.ppf(1 - alpha / 2)) * se
+    classical = {"classical": labels.mean(), "classical_se": np.sqrt(labels.var() / len(labels))}
     return Estimate(
-        theta,
-        ci_low=theta - half,
-        ci_high=theta + half,
-        se=se,
-        lam=weight,
-        **counts,
-        classical=labels.mean(),
-        classical_se=float(np.sqrt(labels.var() / len(labels))),
+        theta, ci_low=theta - half, ci_high=theta + half, se=se, lam=weight, **counts, **classical
     )
 
 

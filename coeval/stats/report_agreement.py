@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.alpha import counted, plain_alpha
-from coeval.stats.chance import fleiss_kappa, gwet_ac, percent_agreement
+from coeval.stats.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.disagreement import Level
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames
 from coeval.stats.icc import icc

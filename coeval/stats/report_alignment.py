@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,20 +10,21 @@ import pandas as pd
 
 from coeval.stats.alternative import EPSILONS, Labels, run_alt_test
 from coeval.stats.closeness import median_confusion, pairwise_accuracy
-from coeval.stats.competence import dawid_skene
-from coeval.stats.correlation import correlate, correlations, table_correlations
-from coeval.stats.frames import ASSISTED, BLIND, CROWD, LLM, RESEARCHER, StudyFrames
-from coeval.stats.judges import bootstrap_test, permutation_test, williams_test
-from coeval.stats.pairs import pair_tables
-from coeval.stats.patterns import MANY
-from coeval.stats.ratings import Numbers, Ratings
-from coeval.stats.report_agreement import spelled
+from coeval.stats.correlation import correlations
+from coeval.stats.frames import ASSISTED, BLIND, CROWD, RESEARCHER, StudyFrames
+from coeval.stats.ratings import Ratings
+from coeval.stats.report_comparisons import (
+    Judge,
+    compare_runs,
+    competence_section,
+    human_means,
+    list_judges,
+    mean_pairwise,
+)
 from coeval.stats.results import Estimate, Result
 
 LEANED = "every score was given with the draft in view, and this needs scores given without it (blind arm)"
 NO_LABELS = "no person has scored anything"
-MAX_RUNS = 10
-"""More runs than this are compared with the shown one (or the first) only."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     reference = choose_labels(study)
     people = study.ratings(reference.scored)
     epsilon, kind = _epsilon(reference.scored)
-    runs = _runs(study)
+    judges = list_judges(study)
     return Result(
         labels=reference.kind,
         leaned=reference.leaned,
@@ -72,10 +71,10 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
         human_score="mean of the people's scores of a unit",
         annotator_kind=kind,
         epsilon=epsilon,
-        runs=[_judge(study, reference, people, run, epsilon) for run in runs],
-        comparisons=_comparisons(study, reference, runs, replicates, seed),
+        runs=[_judge(study, reference, people, judge, epsilon) for judge in judges],
+        comparisons=compare_runs(study, reference.scored, judges, replicates, seed),
         mean_pairwise_correlations=mean_pairwise(study),
-        competence=_competence(study, people),
+        competence=competence_section(study, people),
     )
 
 
@@ -85,26 +84,8 @@ def _epsilon(scored: pd.DataFrame) -> tuple[float, str]:
     return EPSILONS[kind], kind
 
 
-def _runs(study: StudyFrames) -> list[tuple[str, str, bool, pd.Series[float]]]:
-    """Run, label, whether shown, and scores by unit."""
-    found = []
-    for run, part in study.model_scores.groupby("run", sort=False):
-        scores = part.drop_duplicates("unit", keep="last").set_index("unit")["score"]
-        found.append(
-            (str(run), str(part["run_label"].iloc[0]), bool(part["shown"].astype(bool).any()), scores)
-        )
-    return found
-
-
-def _judge(
-    study: StudyFrames,
-    reference: Reference,
-    people: Ratings,
-    run: tuple[str, str, bool, pd.Series[float]],
-    epsilon: float,
-) -> Result:
-    name, label, shown, model = run
-    width = max(len(study.criteria), 1)
+def _judge(study: StudyFrames, reference: Reference, people: Ratings, judge: Judge, epsilon: float) -> Result:
+    model, width = judge.scores, max(len(study.criteria), 1)
     parts = [
         Result(
             {"criterion": criterion},
@@ -113,9 +94,9 @@ def _judge(
         for k, criterion in enumerate(study.criteria)
     ]
     return Result(
-        {"run": name, "label": label, "shown": shown},
+        {"run": judge.run, "label": judge.label, "shown": judge.shown},
         **_against(study, reference, people, model, epsilon),
-        consistency=_consistency(study, name),
+        consistency=_consistency(study, judge.run),
         per_criterion=parts,
     )
 
@@ -155,11 +136,6 @@ def _document_of(named: pd.DataFrame) -> list[Any]:
         None if document in (None, "") else (document, criterion)
         for document, criterion in zip(named["document"].tolist(), named["criterion"].tolist(), strict=True)
     ]
-
-
-def human_means(scored: pd.DataFrame) -> pd.Series[float]:
-    """The mean of the people's scores by unit code."""
-    return scored.groupby("unit")["score"].mean()
 
 
 def _confusion(study: StudyFrames, people: Ratings, model: pd.Series[float], criterion: int | None) -> Result:
@@ -233,125 +209,3 @@ def _consistency(study: StudyFrames, run: str) -> Result:
         nothing = Estimate.undefined("this run has one sample of each draft")
         return Result(n=0, mean_sd=nothing, identical=nothing)
     return Result(n=len(spread), mean_sd=Estimate(spread.mean()), identical=Estimate((spread == 0).mean()))
-
-
-def _comparisons(
-    study: StudyFrames,
-    reference: Reference,
-    runs: Sequence[tuple[str, str, bool, pd.Series[float]]],
-    replicates: int,
-    seed: int,
-) -> list[Result]:
-    """Every two runs by criterion, on the units that both and people scored."""
-    pairs = list(combinations(runs, 2))
-    if len(runs) > MAX_RUNS:
-        main = next((run for run in runs if run[2]), runs[0])
-        pairs = [(main, run) for run in runs if run is not main]
-    items, width = human_means(reference.scored), max(len(study.criteria), 1)
-    found = []
-    for a, b in pairs:
-        both = items.index.intersection(a[3].index).intersection(b[3].index)
-        for k, criterion in enumerate(study.criteria):
-            own = both[both % width == k]
-            human, one, other = (np.asarray(side[own], dtype=float) for side in (items, a[3], b[3]))
-            found.append(
-                Result(
-                    {"a": a[1], "b": b[1], "run_a": a[0], "run_b": b[0], "criterion": criterion},
-                    **_compared(human, one, other, replicates, seed),
-                )
-            )
-    return found
-
-
-def _compared(human: Numbers, a: Numbers, b: Numbers, replicates: int, seed: int) -> dict[str, Any]:
-    r_a, r_b, r_ab = (
-        correlate(human, a, "pearson"),
-        correlate(human, b, "pearson"),
-        correlate(a, b, "pearson"),
-    )
-    permuted = permutation_test(human, a, b, replicates=replicates, seed=seed)
-    booted = bootstrap_test(human, a, b, replicates=replicates, seed=seed)
-    return {
-        "n": len(human),
-        "r_a": r_a,
-        "r_b": r_b,
-        "r_ab": r_ab,
-        "williams": williams_test(r_a, r_b, r_ab, len(human)),
-        "permutation": Result(
-            {name: permuted[name] for name in ("difference", "p_value", "exact", "replicates")}
-        ),
-        "bootstrap": spelled(booted, "p_value", "replicates_left_out"),
-    }
-
-
-def mean_pairwise(study: StudyFrames) -> Result:
-    """Mean correlation over pairs of raters: people by arm, and the shown run with people (paper, table 8).
-
-    Pairs are correlated over all criteria's units together; pairs that share fewer than two units, or in which
-    one side never varies, are left out and counted.
-    """
-    found = Result()
-    scored = study.scored
-    for name, part in (
-        ("people", scored),
-        ("people_assisted", scored[scored["arm"] == ASSISTED]),
-        ("people_blind", scored[scored["arm"] == BLIND]),
-    ):
-        everyone = study.ratings(part, llm=True)
-        rows = _pair_correlations(everyone)
-        with_llm = rows["b"] == LLM
-        found[name] = _averaged(rows[~with_llm])
-        found[name.replace("people", LLM, 1)] = _averaged(rows[with_llm])
-    return found
-
-
-def _pair_correlations(data: Ratings) -> pd.DataFrame:
-    rows = []
-    if len(data.categories) <= MANY:
-        for block in pair_tables(data):
-            values = table_correlations(block.tables, data.numbers)
-            rows += [
-                {
-                    "b": data.annotators[block.a + 1 + k],
-                    **{name: column[k] for name, column in values.items()},
-                }
-                for k in range(len(block.tables))
-            ]
-        return pd.DataFrame(rows, columns=["b", "pearson", "spearman", "kendall"])
-    table = data.table()
-    for a, b in combinations(range(data.n_annotators), 2):
-        both = ~np.isnan(table[a]) & ~np.isnan(table[b])
-        rows.append(
-            {
-                "b": data.annotators[b],
-                **{
-                    method: correlate(table[a, both], table[b, both], method)
-                    for method in ("pearson", "spearman", "kendall")
-                },
-            }
-        )
-    return pd.DataFrame(rows, columns=["b", "pearson", "spearman", "kendall"])
-
-
-def _averaged(rows: pd.DataFrame) -> Result:
-    used = rows.dropna(subset=["pearson"])
-    reason = "no two raters share units on which both vary"
-    means = {
-        method: Estimate(used[method].mean()) if len(used) else Estimate.undefined(reason)
-        for method in ("pearson", "spearman", "kendall")
-    }
-    return Result(means, n_pairs=len(used), n_pairs_left_out=len(rows) - len(used))
-
-
-def _competence(study: StudyFrames, people: Ratings) -> Result:
-    """Dawid and Skene's chance that a person's score is right, over all units."""
-    if people.n_annotators < 3 or len(people.categories) > 20:
-        reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
-        return Result(reason=reason, annotators=[])
-    found = dawid_skene(people, tolerance=1e-3, max_iterations=100)
-    rated = np.bincount(people.annotator, minlength=people.n_annotators)
-    sizes = dict(zip(people.annotators, rated.tolist(), strict=True))
-    rows = [
-        {"annotator": name, "n": sizes[name], "competence": value} for name, value in found.competence.items()
-    ]
-    return Result(reason=None, annotators=rows, converged=found.converged, n_iterations=found.n_iterations)

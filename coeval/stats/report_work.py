@@ -13,7 +13,8 @@ from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
 from coeval.stats.frames import ASSISTED, BLIND, StudyFrames
 from coeval.stats.prediction import ppi_mean
 from coeval.stats.report_agreement import spelled
-from coeval.stats.report_alignment import LEANED, choose_labels, human_means
+from coeval.stats.report_alignment import LEANED, choose_labels
+from coeval.stats.report_comparisons import human_means
 from coeval.stats.results import Estimate, Result
 from coeval.stats.times import drift, time_spent
 

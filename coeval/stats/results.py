@@ -81,6 +81,11 @@ class Result(dict[str, Any]):
     -0.89
     """
 
+    @classmethod
+    def undefined(cls, reason: str, *names: str, **details: Any) -> Result:
+        """A result whose values ``names`` do not exist, and why."""
+        return cls(dict.fromkeys(names, Estimate.undefined(reason)), **details, reason=reason)
+
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]

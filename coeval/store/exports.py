@@ -50,13 +50,15 @@ SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.n
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
-  s.score, d.score AS draft_score, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms
+  s.score, d.score AS draft_score, s.shown_score, s.sown, f.score AS first_score,
+  f.submitted_at AS first_submitted_at, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms
 FROM submission s
 JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion
 JOIN annotator a ON a.id = s.annotator
 LEFT JOIN draft d ON d.id = s.draft
 LEFT JOIN run r ON r.id = d.run
+LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance AND f.criterion = s.criterion
 WHERE i.task = :task ORDER BY s.id
 """
 
@@ -65,14 +67,60 @@ SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, s.re
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
-  w.position AS line, w.kind, w.action, l.text AS drafted, w.text AS new_text, w.reason
+  w.position AS line, w.kind, w.action, l.text AS drafted,
+  CASE WHEN s.sown = 'evidence' THEN x.text WHEN s.sown = 'score' AND w.kind = 'score'
+    THEN printf('%g', s.shown_score) END AS sown,
+  w.text AS new_text, w.reason
 FROM submission_row w
 JOIN submission s ON s.id = w.submission
 JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion
 JOIN annotator a ON a.id = s.annotator
 LEFT JOIN draft_row l ON l.id = w.draft_row
+LEFT JOIN sown o ON s.sown = 'evidence' AND o.annotator = s.annotator AND o.instance = s.instance
+  AND o.criterion = s.criterion AND o.draft_row = w.draft_row
+LEFT JOIN draft_row x ON x.id = o.source_row
 WHERE i.task = :task ORDER BY w.submission, w.position
+"""
+
+FIRST_SCORES = """
+SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
+  f.score, f.opened_at, f.submitted_at, f.active_ms
+FROM first_score f
+JOIN instance i ON i.id = f.instance
+JOIN criterion c ON c.id = f.criterion
+JOIN annotator a ON a.id = f.annotator
+WHERE i.task = :task ORDER BY f.id
+"""
+
+ADJUDICATED = """
+SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, j.score, j.note,
+  a.name AS decided_by, j.decided_at, j.revision,
+  CASE WHEN NOT EXISTS (SELECT 1 FROM adjudication later WHERE later.instance = j.instance
+    AND later.criterion = j.criterion AND later.revision > j.revision) THEN 1 ELSE 0 END AS latest
+FROM adjudication j
+JOIN instance i ON i.id = j.instance
+JOIN criterion c ON c.id = j.criterion
+JOIN annotator a ON a.id = j.decided_by
+WHERE i.task = :task ORDER BY j.id
+"""
+
+MARKS = """
+SELECT i.external_id AS instance, a.name AS annotator, m.flagged, m.skipped, m.comment, m.marked_at,
+  CASE WHEN NOT EXISTS (SELECT 1 FROM mark later WHERE later.annotator = m.annotator
+    AND later.instance = m.instance AND later.id > m.id) THEN 1 ELSE 0 END AS latest
+FROM mark m
+JOIN instance i ON i.id = m.instance
+JOIN annotator a ON a.id = m.annotator
+WHERE i.task = :task ORDER BY m.id
+"""
+
+SUGGESTIONS = """
+SELECT g.text AS criterion, a.name AS annotator, i.external_id AS instance, g.suggested_at
+FROM suggestion g
+JOIN instance i ON i.id = g.instance
+JOIN annotator a ON a.id = g.annotator
+WHERE g.task = :task ORDER BY g.id
 """
 
 ANNOTATORS = """

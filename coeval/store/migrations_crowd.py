@@ -143,8 +143,29 @@ def m021_crowd(db: Database) -> None:
           UNIQUE (task, annotator, attempt)
         ) STRICT;
 
-        -- People whose work stays in the record and leaves the statistics of a task.
-        CREATE VIEW left_out AS
-          SELECT task, annotator FROM current_enrolment WHERE state IN ('rejected', 'blocked', 'removed');
+        -- Work that stays in the record and leaves the statistics: of people whose part was rejected, and
+        -- the attention checks, whose answers were known before.
+        CREATE VIEW uncounted AS
+          SELECT r.task, r.annotator, r.instance FROM reservation r
+          JOIN current_enrolment e ON e.task = r.task AND e.annotator = r.annotator
+          WHERE r.purpose = 'check' OR e.state IN ('rejected', 'blocked', 'removed');
+        """,
+    )
+
+
+@migrations()
+def m022_restoration(db: Database) -> None:
+    run_script(
+        db,
+        """
+        -- Each time this file came back from a snapshot: what was saved between taken_at and the end of the
+        -- file before it is gone, and the record has to say so.
+        CREATE TABLE restoration (
+          id INTEGER PRIMARY KEY,
+          source TEXT NOT NULL,
+          name TEXT NOT NULL,
+          taken_at TEXT NOT NULL,
+          restored_at TEXT NOT NULL
+        ) STRICT;
         """,
     )

@@ -26,6 +26,7 @@ LEFT JOIN draft d ON d.id = s.draft
 WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.criteria_set = :criteria_set
   AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
+  AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 ORDER BY s.id
 """
 """What current_submission holds, by ids: one pass over the table in its own order takes half the time of a
@@ -41,6 +42,7 @@ JOIN criterion c ON c.id = s.criterion
 JOIN annotator p ON p.id = s.annotator
 JOIN submission_row r ON r.submission = s.id
 WHERE s.sown IS NULL
+  AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 GROUP BY s.annotator, m.position, s.arm, r.kind, r.action
 """
 """What was done to the lines of drafts as the model made them: drafts that were wrong on purpose are left out."""
@@ -91,7 +93,7 @@ def read(db: Database, sql: str, **values: Any) -> Result:
 FINGERPRINT = """
 SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
-  (SELECT max(id) FROM run),
+  (SELECT max(id) FROM run), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1),
   (SELECT group_concat(role) FROM (SELECT role FROM annotator ORDER BY id))

@@ -38,6 +38,9 @@ WINDOW = timedelta(minutes=15)
 LIMITS = {"pair": 5, "address": 40, "name": 100}
 """Refused tries in a window: by one address for one name, by one address, for one name."""
 
+ARRIVALS = 120
+"""New people by links from one address in a window; a university is one address."""
+
 HASHER = PasswordHasher()
 AT_ONCE = threading.BoundedSemaphore(2)
 """Each hash takes 64 MiB for a moment: a flood of sign-ins has to wait its turn."""
@@ -187,6 +190,18 @@ def _count_try(context: Context, name: str, address: str) -> list[int]:
             minutes = int(WINDOW.total_seconds() // 60)
             raise NotAllowedError(f"That was tried too often: wait {minutes} minutes, then try again.")
         return [accounts.add_try(db, key) for key in keys.values()]
+
+
+def count_arrival(db: Database, address: str) -> None:
+    """Count somebody new who came by a link.
+
+    Raises:
+        NotAllowedError: this address brought too many of late.
+    """
+    key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
+    if accounts.count_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
+        raise NotAllowedError("Too many people came from your network just now: try again in 15 minutes.")
+    accounts.add_try(db, key)
 
 
 def sign_in_by_huggingface(

@@ -9,6 +9,7 @@ from coeval import ballots
 from coeval.ballots import Tally
 from coeval.domain import Ballot, CriteriaSet, Criterion, Instance, Origin, Person, Proposal, Task, Vote
 from coeval.errors import InputError, NotFoundError, StaleError
+from coeval.llm.lint import Finding, lint_criteria
 from coeval.scrutiny import Design, tells_system
 from coeval.store import Database, assignments, criteria, review, tasks
 from coeval.store.review import Suggestion
@@ -147,6 +148,37 @@ def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Su
 def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
     voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
     return [one for one in review.list_suggestions(db, task.id) if ballots.same_words(one.text) not in voted]
+
+
+@use_case(OWNERS)
+def list_findings(context: Context, person: Person, slug: str) -> list[Finding]:
+    """See what may be wrong with the criteria being voted on, and what could stand in their place."""
+    round_ = get_round(context, person, slug)
+    if round_ is None or not round_.open:
+        return []
+    return lint_criteria([proposal.text for proposal in round_.proposals])
+
+
+@use_case(OWNERS)
+def take_findings(context: Context, person: Person, slug: str, chosen: Sequence[int]) -> RoundState:
+    """Open a further round in which some findings' suggestions stand in place of what they are about.
+
+    ``chosen`` are positions in ``list_findings``; findings without a suggestion change nothing.
+
+    Raises:
+        InputError: nothing with a suggestion was chosen.
+    """
+    findings = list_findings(context, person, slug)
+    taken = [findings[n] for n in chosen if 0 <= n < len(findings) and findings[n].suggestion]
+    round_ = get_round(context, person, slug)
+    if round_ is None or not taken:
+        raise InputError("Choose at least one suggestion to take, or leave the criteria as they are.")
+    gone = {one.index for one in taken} | {one.other for one in taken if one.other is not None}
+    kept = [proposal for n, proposal in enumerate(round_.proposals) if n not in gone]
+    wordings = dict.fromkeys(text for one in taken for text in one.suggestion)
+    known = {ballots.same_words(proposal.text) for proposal in kept}
+    new = [Proposal(text, Origin.HUMAN) for text in wordings if ballots.same_words(text) not in known]
+    return open_round(context, person, slug, [*kept, *new])
 
 
 @use_case(OWNERS)

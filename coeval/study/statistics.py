@@ -165,12 +165,12 @@ def _timed(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _drafts(result: reports.Result) -> pd.DataFrame:
     drafts = _frame(result)
-    spread: Callable[[Any], float] = lambda text: _spread(json.loads(text))  # noqa: E731
     drafts["score"] = drafts["score"].astype(float)
     drafts["shown"] = drafts["shown"].astype(bool)
-    return drafts.assign(spread=drafts["samples_json"].map(spread)).drop(columns=["samples_json"])
+    return drafts.assign(spread=drafts["samples_json"].map(_spread)).drop(columns=["samples_json"])
 
 
-def _spread(samples: list[float]) -> float:
+def _spread(samples_json: str) -> float:
     """Standard deviation over a draft's samples (n - 1); NaN under two samples."""
+    samples = [] if samples_json == "[]" else json.loads(samples_json)
     return float(np.std(samples, ddof=1)) if len(samples) > 1 else float("nan")

@@ -8,9 +8,11 @@ import gradio as gr
 
 from coeval.errors import CoevalError
 from coeval.study.access import Context
+from coeval.ui.admin_design import build_design_box
 from coeval.ui.admin_import import build_import_tab
 from coeval.ui.admin_people import build_people_tab
 from coeval.ui.admin_prefill import build_prefill_tab
+from coeval.ui.admin_review import build_review_tab
 from coeval.ui.admin_tasks import build_tasks_tab
 from coeval.ui.identity import get_person, shown
 from coeval.ui.tasks_picker import task_choices
@@ -27,10 +29,13 @@ def build_admin(context: Context) -> gr.Blocks:
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab("Tasks", id="tasks") as tasks_tab:
                 load_tasks = build_tasks_tab(context, task)
+                load_design = build_design_box(context, task)
             with gr.Tab("Import", id="import"):
                 build_import_tab(context, task)
             with gr.Tab("Pre-fill", id="prefill") as prefill_tab:
                 load_prefill = build_prefill_tab(context, task)
+            with gr.Tab("Review", id="review") as review_tab:
+                load_review = build_review_tab(context, task)
             with gr.Tab("People and export", id="people") as people_tab:
                 load_people = build_people_tab(context, task)
 
@@ -41,11 +46,13 @@ def build_admin(context: Context) -> gr.Blocks:
                 raise shown(error) from error
 
         start = demo.load(on_load, outputs=task, queue=False, api_visibility="private")
-        load_tasks(start.then)
-        for event in (tasks_tab.select, task.input):
+        for event in (start.then, tasks_tab.select, task.input):
             load_tasks(event)
+            load_design(event)
         for event in (prefill_tab.select, task.input):
             load_prefill(event)
+        for event in (review_tab.select, task.input):
+            load_review(event)
         for event in (people_tab.select, task.input):
             load_people(event)
     return demo

@@ -14,6 +14,7 @@ from coeval.study.access import Context
 from coeval.ui.agreement import SECTIONS, Figure, Page, get_pages
 from coeval.ui.agreement.figures import message, notes_view
 from coeval.ui.agreement.links import chart_file, downloads_view, with_links
+from coeval.ui.chart_style import blank
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import Node, View, el
 
@@ -90,6 +91,7 @@ def _build_parts() -> _Parts:
         )
         downloads = View(elem_id="agreement-downloads")
     tiles = View(elem_id="agreement-tiles")
+    gr.Plot(blank(), visible="hidden")  # the drawing library loads while the first numbers are computed
     with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
         slots = tuple(_build_slot(number) for number in range(1, SLOTS + 1))
     tables = View(elem_id="agreement-tables")

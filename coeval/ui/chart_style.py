@@ -16,6 +16,9 @@ import pandas as pd
 FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
 BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
 SERIES = [f"var(--series-{n})" for n in range(1, 9)]
+EMBED = {"embedOptions": {"renderer": "svg", "actions": False}}
+"""SVG, so that colours may be CSS variables; no menu, as that leads to another site."""
+
 NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
 """A label as Vega computes it: .667 rather than 0.667."""
 
@@ -24,6 +27,12 @@ LEGEND = 640
 
 ROW = 40
 """Height, in pixels, of one line of a chart that lists things."""
+
+
+def blank() -> Any:
+    """A drawing of nothing: a page that holds one loads the drawing library before there is anything to draw."""
+    dot = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_point(opacity=0)
+    return dot.properties(width=1, height=1, usermeta=EMBED).configure_view(stroke=None)
 
 
 def wrapped(text: str, width: int = 34) -> str:
@@ -54,7 +63,7 @@ def themed(chart: Any, description: str, *, height: int, right: int = 0) -> Any:
             background="transparent",
             padding={"left": 4, "top": 6, "right": 4 + right, "bottom": 4},
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-            usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
+            usermeta=EMBED,
         )
         .configure(font=FONT)
         .configure_view(stroke=None)

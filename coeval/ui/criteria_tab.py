@@ -42,6 +42,8 @@ class _Parts:
     lines: gr.Textbox
     open_vote: gr.Button
     reopen: gr.Button
+    findings: gr.CheckboxGroup
+    take: gr.Button
     settle: gr.Column
     decisions: ReviewTable
     establish: gr.Button
@@ -59,6 +61,7 @@ def build_criteria_tab(context: Context, task: gr.Dropdown) -> Bind:
     parts.ballot.submit(handlers.on_save, [task, parts.ballot], parts.all(), **quick)
     parts.open_vote.click(handlers.on_open_vote, [task, parts.lines], parts.all(), **quick)
     parts.reopen.click(handlers.on_reopen, task, parts.all(), **quick)
+    parts.take.click(handlers.on_take, [task, parts.findings], parts.all(), **quick)
     parts.establish.click(handlers.on_establish, [task, parts.decisions], parts.all(), **quick)
     parts.draft.click(
         handlers.on_draft,
@@ -86,6 +89,7 @@ def _build_parts(context: Context) -> _Parts:
             made["established"] = View(elem_id="established")
             made["reopen"] = gr.Button("Open the next version", elem_id="reopen", visible=False)
             made["tally"] = View(elem_id="tally")
+            made |= _build_findings()
             made |= _build_propose(context)
     return _Parts(**made)
 
@@ -105,6 +109,12 @@ def _build_settle() -> dict[str, Any]:
         with gr.Row(elem_classes="actions"):
             establish = gr.Button("Establish criteria set", variant="primary", elem_id="establish", scale=0)
     return {"settle": settle, "decisions": decisions, "establish": establish}
+
+
+def _build_findings() -> dict[str, Any]:
+    findings = gr.CheckboxGroup([], label="Worth a second look", visible=False, elem_id="findings")
+    take = gr.Button("Open a round with the chosen changes", visible=False, elem_id="take-findings")
+    return {"findings": findings, "take": take}
 
 
 def _build_propose(context: Context) -> dict[str, Any]:
@@ -162,6 +172,12 @@ class _Handlers:
             request, slug, lambda person, task: criteria.reopen_criteria(self.context, person, task)
         )
 
+    def on_take(self, slug: str, chosen: list[int], request: gr.Request) -> dict[Any, Any]:
+        def take(person: Person, task: str) -> None:
+            criteria.take_findings(self.context, person, task, chosen)
+
+        return self._do(request, slug, take)
+
     def on_establish(self, slug: str, table: pd.DataFrame, request: gr.Request) -> dict[Any, Any]:
         def establish(person: Person, task: str) -> None:
             criteria.establish(self.context, person, task, **read_decisions(table))
@@ -213,6 +229,10 @@ class _Handlers:
             parts.reopen: gr.Button(visible=owner and current is not None and not voting),
             parts.settle: gr.Column(visible=owner and voting and bool(tally and tally.n_ballots)),
         }
+        found = criteria.list_findings(self.context, person, slug) if owner and voting else []
+        labels = [(views.finding_label(one), n) for n, one in enumerate(found)]
+        update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(found))
+        update[parts.take] = gr.Button(visible=any(one.suggestion for one in found))
         if round_ is not None and voting:
             update[parts.ballot_title] = views.ballot_title(round_)
             update[parts.ballot] = ballot_frame(round_, f"{person.id}:{slug}:{round_.id}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coeval.ballots import ActionRates, ProposalTally, Tally
 from coeval.domain import Action, Ballot, CriteriaSet, Origin, Task
+from coeval.llm.lint import Finding
 from coeval.study.criteria import RoundState
 from coeval.ui.view import Node, el
 
@@ -152,3 +153,9 @@ def settle_title() -> Node:
             "What the majority chose is filled in. Break the ties, settle the wordings, drop or keep.",
         ),
     )
+
+
+def finding_label(finding: Finding) -> str:
+    """A doubt about a criterion with what could stand in its place, as a choice."""
+    instead = " → " + " / ".join(finding.suggestion) if finding.suggestion else ""
+    return f"{finding.message}{instead}"

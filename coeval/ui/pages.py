@@ -11,16 +11,22 @@ from fastapi.responses import HTMLResponse
 from coeval.ui.view import Node
 
 HERE = Path(__file__).parent / "pages"
-VOID = frozenset(["br", "hr"])
+VOID = frozenset(["br", "hr", "input"])
 
 
-def render_page(name: str, status: int = 200, **values: str | list[Node]) -> HTMLResponse:
+def form_node(tag: str, *children: Node, **attributes: str) -> Node:
+    """A node of a form, which views inside Gradio do not hold; see ``coeval.ui.view.el``."""
+    name, _, cls = tag.partition(".")
+    return {"tag": name, "class": cls, "attributes": attributes, "children": list(children)}
+
+
+def render_page(page: str, status: int = 200, /, **values: str | list[Node]) -> HTMLResponse:
     """The page of that name; texts are escaped, nodes become markup that can run nothing.
 
     Raises:
         KeyError: the template asks for a value that was not given.
     """
-    template = Template((HERE / f"{name}.html").read_text(encoding="utf-8"))
+    template = Template((HERE / f"{page}.html").read_text(encoding="utf-8"))
     filled = {key: _markup(value) for key, value in values.items()}
     return HTMLResponse(template.substitute(filled), status)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import sys
 
 import uvicorn
 
 from coeval.errors import InputError
 from coeval.settings import Settings
-from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.demo import ensure_demo
+from coeval.study.snapshots import open_kept
 from coeval.ui.server import build_app
 
 
@@ -19,14 +21,27 @@ def run_server(settings: Settings, host: str, port: int) -> None:
 
     Raises:
         InputError: the port is taken.
+        StorageError: the file cannot be opened, or it is gone and no place of snapshots can be asked.
     """
     _check_free(host, port)
-    context = Context(Store(settings.db), settings)
+    store, keeper = open_kept(settings)
+    context = Context(store, settings)
     ensure_demo(context)
     shown = f"[{host}]" if ":" in host else host
     print(f"CoEval is at http://{shown}:{port}  (file: {context.store.path}; Ctrl+C stops it)", flush=True)
-    uvicorn.Server(_config(context, host, port)).run()
-    context.store.close()
+    if keeper:
+        keeper.start()
+    # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would
+    # end the process there and then, before the last snapshot
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        uvicorn.Server(_config(context, host, port)).run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if keeper:
+            keeper.stop()
+        store.close()
 
 
 def _config(context: Context, host: str, port: int) -> uvicorn.Config:

@@ -20,6 +20,7 @@ from coeval.ui.api import add_api
 from coeval.ui.downloads import add_downloads
 from coeval.ui.guard import Guard
 from coeval.ui.identity import COOKIE
+from coeval.ui.joining import add_joining
 from coeval.ui.main import build_main
 from coeval.ui.signin import add_sign_in
 from coeval.ui.theme import HEAD, THEME
@@ -42,6 +43,7 @@ def build_app(context: Context) -> FastAPI:
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="ui")
     add_sign_in(app, context)
     _add_health(app, context)
+    add_joining(app, context)
     add_downloads(app, context)
     add_api(app, context)
     _mount(app, build_admin(context), "/admin", lambda request: _name(context, request, Role.OWNER), "../ui/")

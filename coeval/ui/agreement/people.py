@@ -32,12 +32,12 @@ def build(get: Get) -> Iterator[Page]:
     section = get(agreement_section)
     tiles += [_ac2_tile(section), kept_tile(get(score_change_section))]
     figures.append(heatmap_figure(section.pairwise))
+    actions = get(actions_section, actions=True)
+    figures += [actions_figure(actions)] if actions.overall.n else []
     tables = [_coefficients_table(section), _left_out_table(section), _parts_table(section)]
     notes = section_notes({"agreement": section})
     yield Page(tiles=tiles, figures=figures, tables=tables, notes=notes, whole=False)
     tiles.append(pull_tile(get(assistance_section)))
-    actions = get(actions_section, actions=True)
-    figures += [actions_figure(actions)] if actions.overall.n else []
     yield Page(tiles=tiles, figures=figures, tables=tables, notes=notes)
 
 

@@ -81,7 +81,9 @@ def build_sheet(frame: pd.DataFrame) -> dict[str, Any]:
         for one in records
         if one["id"] is None
     ]
-    return Sheet(rows=rows, added=added, **frame.attrs).model_dump(mode="json")
+    return Sheet(
+        rows=rows, added=added, **{str(name): value for name, value in frame.attrs.items()}
+    ).model_dump(mode="json")
 
 
 def _clean(record: dict[Any, Any]) -> dict[str, Any]:

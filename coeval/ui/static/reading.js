@@ -7,7 +7,9 @@ import { walkText } from './text_cursor.js';
 
 /** One titled text. `dir=auto` lets each paragraph run its own way. */
 export class Pane {
-  constructor(name) {
+  /** `least` is the height in px that a long text keeps when the other one is longer still. */
+  constructor(name, least) {
+    this.least = least;
     this.title = el('h2', { class: 'wb-h' });
     this.body = el('div', { class: 'wb-text', dir: 'auto', tabindex: '0', role: 'region' });
     this.node = el('section', { class: `ce-card wb-pane wb-pane-${name}` }, this.title, this.body);
@@ -23,6 +25,13 @@ export class Pane {
     this.text = text;
     this.tree = parseText(text, display);
     this.mark([]);
+  }
+
+  /** A short text takes only the room it needs. */
+  fit() {
+    this.node.style.minHeight = '0';
+    const needed = this.node.offsetHeight - this.body.clientHeight + this.body.scrollHeight;
+    this.node.style.minHeight = `${Math.min(needed, this.least)}px`;
   }
 
   /** Lays marks over the text. Spans: [{start, end, row, label}], UTF-16 offsets. */
@@ -51,8 +60,8 @@ function contextList(pairs) {
 /** Both texts with what belongs to them. `onpick(row)` is called when a mark is clicked. */
 export class Reading {
   constructor({ onpick, onhover, tools }) {
-    this.input = new Pane('input');
-    this.output = new Pane('output');
+    this.input = new Pane('input', 92);
+    this.output = new Pane('output', 150);
     this.extras = el('div', { class: 'wb-extras' });
     this.panes = el('div', { class: 'wb-panes' }, this.input.node, this.output.node);
     this.help = el('div', { class: 'wb-help ce-note' });
@@ -93,6 +102,11 @@ export class Reading {
       ),
       ...this.tools,
     );
+  }
+
+  fit() {
+    this.input.fit();
+    this.output.fit();
   }
 
   /** Draws the marks; nothing is redrawn, and no selection lost, when they are where they were. */

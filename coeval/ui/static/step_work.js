@@ -43,6 +43,7 @@ export class StepWork {
     this.sheet = sheetOf(step);
     this.saved = stateOf(this.sheet);
     this.settled = false;
+    this.choosing = false;
     this.takeUp(kept.get(this.instance, this.criterion));
   }
 
@@ -66,7 +67,7 @@ export class StepWork {
 
   /** Writes down the state of the table; also the time, so that a reload does not lose it. */
   keep(state, activeMs) {
-    if (this.settled) return;
+    if (this.settled || this.choosing) return;
     this.kept.put(this.instance, this.criterion, {
       revision: this.revision,
       draft: this.step.evaluation.draft,

@@ -182,7 +182,7 @@ export class Workbench {
     this.table.focusNext();
   }
 
-  /** Two versions: the person chooses; equal ones need no choice. */
+  /** Two versions: the person chooses; equal ones need no choice. What was kept stays until then. */
   async resolve(mine, why) {
     const { work, step } = this;
     if (sameState(mine, work.saved)) {
@@ -190,6 +190,7 @@ export class Workbench {
       return this.open({ move: 'next', ...this.place });
     }
     const { saved_at: savedAt } = step.evaluation;
+    work.choosing = true;
     const choice = await chooseVersion(this.frame.node, {
       sheet: work.sheet,
       mine,
@@ -197,6 +198,7 @@ export class Workbench {
       savedAt,
       why: why || 'This was saved from another tab or device after you began here.',
     });
+    work.choosing = false;
     if (this.work !== work) return undefined;
     if (choice === 'saved') return this.takeSaved();
     this.loadTable(withState(work.sheet, mine));
@@ -238,7 +240,7 @@ export class Workbench {
   }
 
   move(move) {
-    this.open({ move, ...this.place });
+    if (this.step) this.open({ move, ...this.place });
   }
 
   jump(text) {

@@ -1,0 +1,37 @@
+"""The real server on a port of its own, for tests over HTTP."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+
+import httpx
+import uvicorn
+
+from coeval.study.access import Context
+from coeval.ui.server import build_app
+
+
+class Running:
+    """``with Running(context) as server``: serves until the block ends."""
+
+    def __init__(self, context: Context) -> None:
+        config = uvicorn.Config(build_app(context), port=0, log_level="critical")
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+
+    def __enter__(self) -> Running:
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        self.url = f"http://127.0.0.1:{self.server.servers[0].sockets[0].getsockname()[1]}"
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self.server.should_exit = True
+        self.thread.join(10)
+
+    def browser(self) -> httpx.Client:
+        """A client that keeps cookies, as one person's browser does."""
+        return httpx.Client(base_url=self.url, timeout=30)

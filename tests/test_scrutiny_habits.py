@@ -1,0 +1,48 @@
+"""Figures of how people work with drafts, and the questions they raise."""
+
+from __future__ import annotations
+
+from coeval.scrutiny.habits import Save, find_habits
+
+
+def kept(n: int, person: str = "Ana", seconds: float | None = 30.0, **fields: bool) -> list[Save]:
+    return [Save(person, True, fields.get("bulk", False), seconds, fields.get("caught")) for _ in range(n)]
+
+
+def changed(n: int, person: str = "Ana", seconds: float | None = 30.0) -> list[Save]:
+    return [Save(person, False, False, seconds) for _ in range(n)]
+
+
+def test_figures() -> None:
+    (ana,) = find_habits([*kept(3, seconds=10), *changed(1, seconds=40), *kept(1, seconds=None)])
+    # 4 of 5 kept, the longest run of them 3; times 10, 10, 10, 40: median 10
+    assert (ana.n, ana.n_timed, ana.median_seconds) == (5, 4, 10)
+    assert (ana.kept_all, ana.longest_streak, ana.bulk) == (0.8, 3, 0)
+    assert (ana.n_sown, ana.caught, ana.questions) == (0, None, ())
+
+
+def test_one_who_reads_is_asked_nothing() -> None:
+    saves = [save for _ in range(20) for save in (*kept(5), *changed(1))]
+    assert find_habits(saves)[0].questions == ()
+
+
+def test_streaks_haste_bulk_and_misses_are_asked_about() -> None:
+    quick = [*kept(20, "Ben", 4, bulk=True), *kept(4, "Ben", 4, bulk=True, caught=False)]
+    slow = [save for _ in range(20) for save in (*kept(1, "Ana", 40), *changed(1, "Ana", 40))]
+    ana, ben = find_habits([*quick, *slow])
+    assert ana.questions == ()
+    # the median of 24 times 4 s and 40 times 40 s is 40 s; 4 is under a third of it
+    assert [question.split("?")[0][:34] for question in ben.questions] == [
+        "Ben kept every line of 24 evaluati",
+        "Ben takes 4 s for a criterion; eve",
+        "Ben approved the rest at once in 1",
+        "Ben noticed 0% of 4 drafts that we",
+    ]
+    assert all(question.endswith("?") for question in ben.questions)
+
+
+def test_order_of_names_and_of_saves() -> None:
+    mixed = [save for pair in zip(kept(4, "Ben"), changed(4, "Ana"), strict=True) for save in pair]
+    ana, ben = find_habits(mixed)
+    assert (ana.person, ana.longest_streak, ben.longest_streak) == ("Ana", 0, 4)
+    assert find_habits([]) == []

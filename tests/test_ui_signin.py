@@ -1,0 +1,281 @@
+"""Coming in over HTTP: accounts, invitations, Hugging Face by a local stand-in, cookies, and sign-out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from coeval.domain import Role
+from coeval.settings import OAuth, SignIn, load_settings
+from coeval.store import Store
+from coeval.study.access import OPERATOR, Context
+from coeval.study.accounts import invite
+from coeval.study.people import sign_in
+from coeval.ui import oauth
+from coeval.ui.identity import COOKIE
+from coeval.ui.server import build_app
+from coeval.ui.signin import TICKET
+
+PASSWORD = "correct horse battery"
+HOST = "https://team-study.hf.space"
+
+
+@pytest.fixture(scope="module")
+def accounts_context(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    path = tmp_path_factory.mktemp("accounts") / "coeval.db"
+    return Context(Store(path), load_settings({"COEVAL_SIGN_IN": "accounts"}, db=path))
+
+
+@pytest.fixture(scope="module")
+def accounts_app(accounts_context: Context) -> object:
+    return build_app(accounts_context)
+
+
+@pytest.fixture
+def browser(accounts_app: object) -> TestClient:
+    return TestClient(accounts_app, follow_redirects=False)  # type: ignore[arg-type]
+
+
+def accept(browser: TestClient, context: Context, name: str, role: Role = Role.ANNOTATOR) -> httpx.Response:
+    token = invite(context, OPERATOR, role)
+    form = {"name": name, "password": PASSWORD}
+    return browser.post(f"/invite/{token}", data=form)  # type: ignore[return-value]
+
+
+def test_an_invitation_leads_in_once(browser: TestClient, accounts_context: Context) -> None:
+    token = invite(accounts_context, OPERATOR, Role.OWNER)
+    page = browser.get(f"/invite/{token}")
+    assert page.status_code == 200 and "invites you as owner" in page.text and COOKIE not in browser.cookies
+    weak = browser.post(f"/invite/{token}", data={"name": "<b>Ana</b>", "password": "short"})
+    assert weak.status_code == 422 and "at least 10" in weak.text and "<b>Ana" not in weak.text
+    done = browser.post(f"/invite/{token}", data={"name": "Ana", "password": PASSWORD})
+    assert done.status_code == 303 and browser.get("/admin/").status_code == 200
+    again = browser.get(f"/invite/{token}")
+    assert again.status_code == 410 and "used or has run out" in again.text
+
+
+def test_passwords_sign_in_and_wrong_ones_do_not(browser: TestClient, accounts_context: Context) -> None:
+    accept(browser, accounts_context, "Bea")
+    browser.cookies.clear()
+    wrong = browser.post("/signin", data={"name": "Bea", "password": "not this one"})
+    assert wrong.status_code == 422 and "name or the password is wrong" in wrong.text
+    assert COOKIE not in browser.cookies and "not this one" not in wrong.text
+    right = browser.post("/signin", data={"name": "Bea", "password": PASSWORD})
+    cookie = right.headers["set-cookie"]
+    assert right.status_code == 303 and "HttpOnly" in cookie and "SameSite=lax" in cookie
+    assert browser.get("/").status_code == 200
+    assert browser.get("/admin/").status_code == 303  # an annotator
+
+
+def test_a_name_alone_is_not_enough(browser: TestClient) -> None:
+    answer = browser.post("/signin", data={"name": "Ana"})
+    assert answer.status_code == 422 and COOKIE not in browser.cookies
+
+
+def test_a_session_is_new_at_sign_in_and_ends_everywhere(browser: TestClient, accounts_context: Context) -> None:
+    accept(browser, accounts_context, "Cem")
+    first = browser.cookies[COOKIE]
+    browser.post("/signin", data={"name": "Cem", "password": PASSWORD})
+    assert browser.cookies[COOKIE] != first
+    fixed = TestClient(browser.app, cookies={COOKIE: first}, follow_redirects=False)
+    assert fixed.get("/").headers["location"].endswith("/signin")
+    other = TestClient(browser.app, follow_redirects=False)
+    other.post("/signin", data={"name": "Cem", "password": PASSWORD})
+    assert other.get("/").status_code == 200
+    assert browser.post("/signout/everywhere").status_code == 303
+    assert other.get("/").status_code == 303
+
+
+def test_writes_from_other_sites_are_refused(browser: TestClient, accounts_context: Context) -> None:
+    token = invite(accounts_context, OPERATOR, Role.OWNER)
+    form = {"name": "Eve", "password": PASSWORD}
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        assert browser.post(f"/invite/{token}", data=form, headers=headers).status_code == 403
+        assert browser.post("/signin", data=form, headers=headers).status_code == 403
+        assert browser.post("/signout/everywhere", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("next", ["//evil.example", "https://evil.example", "s/../admin", "/s/x", "s/x?y=//z"])
+def test_a_sign_in_leads_nowhere_else(browser: TestClient, accounts_context: Context, next: str) -> None:
+    accept(browser, accounts_context, f"Dan {next}"[:40])
+    form = {"name": f"Dan {next}"[:40], "password": PASSWORD, "next": next}
+    browser.cookies.clear()
+    assert browser.post("/signin", data=form).headers["location"] == "./"
+
+
+# ---- Hugging Face, by a stand-in ---------------------------------------------------------------------------
+
+
+class Provider:
+    """An OpenID provider that checks what Hugging Face would: client, code, redirect and PKCE verifier."""
+
+    url = "https://provider.test"
+
+    def __init__(self) -> None:
+        self.profile: dict[str, str] = {"sub": "42", "preferred_username": "julia-m"}
+        self.challenges: dict[str, tuple[str, str]] = {}
+        self.app = Starlette(
+            routes=[
+                Route("/.well-known/openid-configuration", self.configuration),
+                Route("/oauth/authorize", self.authorize),
+                Route("/oauth/token", self.token, methods=["POST"]),
+                Route("/oauth/userinfo", self.userinfo),
+            ]
+        )
+
+    async def configuration(self, request: Request) -> Response:
+        names = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
+        return JSONResponse({f"{k}_endpoint": f"{self.url}/oauth/{v}" for k, v in names.items()})
+
+    async def authorize(self, request: Request) -> Response:
+        query = request.query_params
+        assert query["client_id"] == "client" and query["code_challenge_method"] == "S256"
+        code = f"code{len(self.challenges)}"
+        self.challenges[code] = (query["code_challenge"], query["redirect_uri"])
+        return RedirectResponse(f"{query['redirect_uri']}?code={code}&state={query['state']}")
+
+    async def token(self, request: Request) -> Response:
+        form = await request.form()
+        basic = base64.b64encode(b"client:secret").decode()
+        challenge, redirect_uri = self.challenges.pop(str(form["code"]), ("", ""))
+        digest = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
+        proven = base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == challenge
+        if request.headers["authorization"] != f"Basic {basic}" or not proven:
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        if form["redirect_uri"] != redirect_uri or form["grant_type"] != "authorization_code":
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        return JSONResponse({"access_token": "bearer-of-julia", "token_type": "bearer"})
+
+    async def userinfo(self, request: Request) -> Response:
+        if request.headers.get("authorization") != "Bearer bearer-of-julia":
+            return JSONResponse({"error": "invalid_token"}, 401)
+        return JSONResponse(self.profile)
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    """The stand-in, reached by every request our side makes."""
+    found = Provider()
+    client = TestClient(found.app, base_url=found.url, follow_redirects=False)
+
+    def request(method: str, url: str, *, timeout: float, auth: tuple[str, str] | None = None, **options):  # type: ignore[no-untyped-def]
+        if auth:
+            pair = base64.b64encode(":".join(auth).encode()).decode()
+            options["headers"] = {"Authorization": f"Basic {pair}"}
+        answer = client.request(method, url, **options)
+        return httpx.Response(answer.status_code, content=answer.content, request=httpx.Request(method, url))
+
+    monkeypatch.setattr(oauth.httpx, "request", request)
+    return found
+
+
+@pytest.fixture(scope="module")
+def space_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
+    path: Path = tmp_path_factory.mktemp("space") / "coeval.db"
+    base = load_settings({}, db=path)
+    settings = replace(
+        base,
+        sign_in=SignIn.HUGGINGFACE,
+        owner="Julia-M",
+        public_url=HOST,
+        oauth=OAuth(Provider.url, "client", "secret"),
+    )
+    yield build_app(Context(Store(path), settings))
+
+
+@pytest.fixture
+def space(space_app: object) -> TestClient:
+    return TestClient(space_app, base_url=HOST, follow_redirects=False)  # type: ignore[arg-type]
+
+
+def go_through(space: TestClient, provider: Provider, next: str = "") -> httpx.Response:
+    """What a browser does: to the provider and back."""
+    away = space.get("/login/huggingface", params={"next": next} if next else {})
+    there = TestClient(provider.app, base_url=provider.url, follow_redirects=False)
+    back = there.get(away.headers["location"])
+    return space.get(back.headers["location"])  # type: ignore[return-value]
+
+
+def test_the_owner_signs_in_by_hugging_face(space: TestClient, provider: Provider) -> None:
+    answer = go_through(space, provider)
+    assert answer.status_code == 303 and answer.headers["location"] == "../"
+    session = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(COOKIE))
+    # inside huggingface.co's page only such a cookie comes back
+    assert "SameSite=none" in session and "Secure" in session and "HttpOnly" in session
+    assert TICKET not in space.cookies
+    assert space.get("/admin/").status_code == 200
+
+
+def test_a_stranger_gets_no_further_than_the_studies(space: TestClient, provider: Provider) -> None:
+    provider.profile = {"sub": "77", "preferred_username": "first-come"}
+    assert go_through(space, provider, "s/demo").headers["location"] == "../s/demo"
+    for path in ("/", "/admin/"):
+        assert space.get(path).headers["location"].endswith("/s/")
+    assert space.get("/config").status_code == 401
+    assert "nothing here for you yet" in space.get("/s/").text
+
+
+def test_the_challenge_is_s256_and_the_state_is_long(space: TestClient, provider: Provider) -> None:
+    query = parse_qs(urlsplit(space.get("/login/huggingface").headers["location"]).query)
+    assert query["code_challenge_method"] == ["S256"] and len(query["state"][0]) >= 32
+    assert query["redirect_uri"] == [f"{HOST}/login/callback"] and query["scope"] == ["openid profile"]
+
+
+def test_a_code_for_another_browser_is_refused(space: TestClient, provider: Provider) -> None:
+    """An attacker's code and state, put into a victim's browser, sign nobody in (login CSRF)."""
+    away = space.get("/login/huggingface")
+    there = TestClient(provider.app, base_url=provider.url, follow_redirects=False)
+    back = there.get(away.headers["location"]).headers["location"]
+    victim = TestClient(space.app, base_url=HOST, follow_redirects=False)
+    for setup in (lambda: None, lambda: victim.get("/login/huggingface")):
+        setup()
+        answer = victim.get(back)
+        assert answer.status_code == 422 and "another browser" in answer.text and COOKIE not in victim.cookies
+    # and the same code twice signs in once
+    assert space.get(back).status_code == 303
+    assert space.get(back).status_code == 422
+
+
+def test_a_provider_in_trouble_signs_nobody_in(
+    space: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.profile = {"sub": "", "preferred_username": "x"}
+    assert go_through(space, provider).status_code == 422
+
+    def fails(*args: object, **options: object) -> httpx.Response:
+        raise httpx.ConnectError("down")
+
+    monkeypatch.setattr(oauth.httpx, "request", fails)
+    answer = space.get("/login/huggingface")
+    assert answer.status_code == 422 and "sign in again" in answer.text and COOKIE not in space.cookies
+
+
+def test_names_and_passwords_are_no_routes_on_a_space(space: TestClient) -> None:
+    assert space.post("/signin", data={"name": "Julia-M"}).status_code in (404, 405)
+    assert space.get("/invite/x").status_code in (401, 404)
+    assert "Sign in with Hugging Face" in space.get("/signin").text and HOST in space.get("/signin").text
+
+
+def test_by_name_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "coeval.db"
+    context = Context(Store(path), load_settings({}, db=path))
+    sign_in(context, "Olu")
+    browser = TestClient(build_app(context), follow_redirects=False)
+    assert browser.get("/").headers["location"].endswith("/signin")
+    assert browser.post("/signin", data={"name": "Ana"}).status_code == 303
+    assert browser.get("/").status_code == 200
+    assert "Set-up" not in browser.get("/signin").text
+    browser.post("/signout")
+    assert browser.get("/").status_code == 303
