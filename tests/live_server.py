@@ -28,7 +28,9 @@ class LiveServer:
     def __init__(self, db: Path, **env: str) -> None:
         self.db, self.port = db, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))
+        }
         self._env = kept | env
         self.log = db.with_suffix(".log")
         self.process = self._start()

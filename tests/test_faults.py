@@ -29,7 +29,9 @@ KILLS = int(os.environ.get("COEVAL_KILLS", "6"))
 def saved_keys(path: Path) -> list[str]:
     connection = sqlite3.connect(path)
     try:
-        return [key for (key,) in connection.execute("SELECT uid FROM submission WHERE uid NOT LIKE 'import-%'")]
+        return [
+            key for (key,) in connection.execute("SELECT uid FROM submission WHERE uid NOT LIKE 'import-%'")
+        ]
     finally:
         connection.close()
 
@@ -43,7 +45,10 @@ def test_kill_9_under_twenty_writers_loses_no_acknowledged_save(context: Context
     moment = random.Random(7)
     for _ in range(KILLS):
         writer = subprocess.Popen(
-            [sys.executable, "-m", "tests.fault_writer", str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.fault_writer", str(path)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert writer.stdout is not None
         acknowledged.append(writer.stdout.readline().strip())
@@ -63,7 +68,9 @@ def test_kill_9_under_twenty_writers_loses_no_acknowledged_save(context: Context
     assert health.totals["submission"] == len(kept) >= KILLS
 
 
-def test_a_full_disk_is_one_sentence_and_changes_nothing(context: Context, owner: Person, study: Study) -> None:
+def test_a_full_disk_is_one_sentence_and_changes_nothing(
+    context: Context, owner: Person, study: Study
+) -> None:
     with context.store.write() as db:
         pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
     context.store._writer.conn.execute(f"PRAGMA max_page_count = {pages + 1}")

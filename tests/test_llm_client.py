@@ -151,6 +151,12 @@ def test_no_key_is_needed_with_an_address() -> None:
         assert ask(stub, api_key="").text == GOOD
 
 
+def test_a_redirect_is_not_followed_with_the_key() -> None:
+    with start_stub(lambda body: GOOD) as stub:
+        error = fail(stub, Reply(status=308, headers={"location": "http://127.0.0.1:9/v1/chat/completions"}))
+    assert error.kind is Failure.NOT_FOUND and "OPENAI_BASE_URL" in str(error)
+
+
 def test_time_out() -> None:
     with start_stub(lambda body: GOOD) as stub:
         error = fail(stub, Reply(hang=True), timeout=0.2)

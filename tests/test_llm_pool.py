@@ -155,6 +155,7 @@ def test_what_items_writing_and_stopping_raise_ends_the_run() -> None:
 
 
 def test_progress_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "GATHER_SECONDS", 0.005)
     monkeypatch.setattr(pool, "POLL_SECONDS", 0.005)
     monkeypatch.setattr(pool, "PROGRESS_SECONDS", 0.01)
     shown: list[Progress] = []

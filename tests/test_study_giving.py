@@ -12,8 +12,8 @@ import pytest
 from coeval.domain import Action, Arm, Person, RowKind
 from coeval.errors import InputError, NotAllowedError
 from coeval.scrutiny import Design, SentRow
-from coeval.store import crowd as crowd_store
 from coeval.store import Database, enrolments, reports, tasks
+from coeval.store import crowd as crowd_store
 from coeval.store.crowd import Plan, StudyState, Terms
 from coeval.store.enrolments import Standing
 from coeval.study import crowd, onboarding

@@ -84,7 +84,9 @@ def test_a_name_alone_is_not_enough(browser: TestClient) -> None:
     assert answer.status_code == 422 and COOKIE not in browser.cookies
 
 
-def test_a_session_is_new_at_sign_in_and_ends_everywhere(browser: TestClient, accounts_context: Context) -> None:
+def test_a_session_is_new_at_sign_in_and_ends_everywhere(
+    browser: TestClient, accounts_context: Context
+) -> None:
     accept(browser, accounts_context, "Cem")
     first = browser.cookies[COOKIE]
     browser.post("/signin", data={"name": "Cem", "password": PASSWORD})
@@ -107,7 +109,9 @@ def test_writes_from_other_sites_are_refused(browser: TestClient, accounts_conte
         assert browser.post("/signout/everywhere", headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("next", ["//evil.example", "https://evil.example", "s/../admin", "/s/x", "s/x?y=//z"])
+@pytest.mark.parametrize(
+    "next", ["//evil.example", "https://evil.example", "s/../admin", "/s/x", "s/x?y=//z"]
+)
 def test_a_sign_in_leads_nowhere_else(browser: TestClient, accounts_context: Context, next: str) -> None:
     accept(browser, accounts_context, f"Dan {next}"[:40])
     form = {"name": f"Dan {next}"[:40], "password": PASSWORD, "next": next}

@@ -141,6 +141,8 @@ def _kind_of(status: int, code: str, message: str) -> Failure:
         return Failure.NO_CREDIT if spent else Failure.RATE_LIMITED
     if status in (408, 409, 425) or status >= 500:
         return Failure.SERVER_ERROR
+    if 300 <= status < 400:
+        return Failure.NOT_FOUND
     named = {401: Failure.KEY_REFUSED, 402: Failure.NO_CREDIT, 403: Failure.FORBIDDEN, 404: Failure.NOT_FOUND}
     return named.get(status, Failure.BAD_REQUEST)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -26,6 +27,7 @@ class GroupCommit(Generic[T]):
         self._ready: list[tuple[T, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
+        self._hurry = asyncio.Event()
 
     async def record(self, item: T) -> None:
         """Returns once the item is durable; raises what ``write`` raised. A cancelled wait still writes it."""
@@ -42,8 +44,10 @@ class GroupCommit(Generic[T]):
 
     async def flush(self) -> None:
         """Wait until everything has been written; raises what a write of items handed over raised."""
+        self._hurry.set()
         while self._writing is not None:
             await asyncio.shield(self._writing)
+        self._hurry.clear()
         if self._failure is not None:
             raise self._failure
 
@@ -62,11 +66,17 @@ class GroupCommit(Generic[T]):
     async def _drain(self) -> None:
         try:
             while self._ready:
-                await asyncio.sleep(self._gather)
+                await self._pause()
                 batch, self._ready = self._ready[: self._most], self._ready[self._most :]
                 await self._commit(batch)
         finally:
             self._writing = None
+
+    async def _pause(self) -> None:
+        """Let more items come, unless somebody waits for the last of them."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._gather):
+                await self._hurry.wait()
 
     async def _commit(self, batch: list[tuple[T, asyncio.Future[None]]]) -> None:
         error: Exception | None = None

@@ -20,6 +20,9 @@ CANCELLED = "cancelled"
 OUTAGE = 20
 """So many judgments in a row that fail because the endpoint is down, end the run."""
 
+GATHER_SECONDS = 0.1
+"""How long a result may wait for others to be written with it; what a crash loses of it the ledger gives again."""
+
 POLL_SECONDS = 0.2
 PROGRESS_SECONDS = 0.5
 
@@ -94,7 +97,7 @@ class _Run(Generic[Item, Result]):
         meter: Meter,
     ) -> None:
         self.items, self.judge, self.on_result, self.meter = items, judge, on_result, meter
-        self.commits: GroupCommit[Outcome[Item, Result]] = GroupCommit(self._write)
+        self.commits: GroupCommit[Outcome[Item, Result]] = GroupCommit(self._write, gather=GATHER_SECONDS)
         self.stopped = ""
         self._failed_in_a_row = 0
 

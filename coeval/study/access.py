@@ -43,7 +43,8 @@ RULES: dict[str, Rule] = {}
 """Every use case with its roles: the table in the in-app help is made from this."""
 
 GUESTS_MAY = frozenset(
-    f"coeval.study.scrutiny.{name}" for name in ("get_step", "submit", "mark_instance", "list_history")
+    f"coeval.study.scrutiny.{name}"
+    for name in ("get_step", "submit", "mark_instance", "list_history", "suggest_criterion")
 )
 """What a guest may do of a study that gives them work now; other use cases say ``guests=True`` themselves."""
 

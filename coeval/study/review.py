@@ -43,7 +43,7 @@ class Comparison:
 
 @use_case(OWNERS)
 def list_changes(
-    context: Context, person: Person, slug: str, *, of: str = "", instance: str = "", limit: int = 50
+    context: Context, person: Person, slug: str, *, of: str = "", instance: str = "", limit: int = 25
 ) -> Sequence[Change]:
     """See who saved what, and when; of one person or one instance where named."""
     with context.store.read() as db:

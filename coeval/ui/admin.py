@@ -9,6 +9,7 @@ import gradio as gr
 from coeval.errors import CoevalError
 from coeval.study.access import Context
 from coeval.ui.admin_design import build_design_box
+from coeval.ui.admin_hosted import build_hosted_tabs
 from coeval.ui.admin_import import build_import_tab
 from coeval.ui.admin_people import build_people_tab
 from coeval.ui.admin_prefill import build_prefill_tab
@@ -24,7 +25,9 @@ def build_admin(context: Context) -> gr.Blocks:
     with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
         with gr.Row(elem_id="top-bar"):
             View(el("strong", "CoEval · Set-up"), elem_id="brand")
-            task = gr.Dropdown([], show_label=False, container=False, elem_id="task-picker", interactive=True)
+            task = gr.Dropdown(
+                [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
+            )
             View(el("div.me", el("a", "← Back to the study", href="../")), elem_id="me")
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab("Tasks", id="tasks") as tasks_tab:
@@ -38,6 +41,7 @@ def build_admin(context: Context) -> gr.Blocks:
                 load_review = build_review_tab(context, task)
             with gr.Tab("People and export", id="people") as people_tab:
                 load_people = build_people_tab(context, task)
+            build_hosted_tabs(context, task)
 
         def on_load(request: gr.Request) -> Any:
             try:

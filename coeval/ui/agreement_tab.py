@@ -122,11 +122,13 @@ def _states(
         slots = parts.slots if sent == 0 else parts.slots[sent : len(page.figures)]
         figures: list[Figure | None] = [*page.figures[sent:], *[None] * SLOTS]
         for slot, figure in zip(slots, figures, strict=False):
-            update |= (
-                _filled(slot, figure, slug, section) if figure else {slot.card: gr.Column(visible=False)}
-            )
+            update |= _filled(slot, figure, slug, section) if figure else _hidden(slot)
         sent = len(page.figures)
         yield update
+
+
+def _hidden(slot: _Slot) -> dict[Any, Any]:
+    return {slot.card: gr.Column(visible=False)}
 
 
 def _texts(parts: _Parts, page: Page, slug: str, section: str) -> dict[Any, Any]:
@@ -155,22 +157,17 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, A
     }
 
 
-def _only(parts: _Parts, message: Node) -> dict[Any, Any]:
+def _only(parts: _Parts, words: Node) -> dict[Any, Any]:
     """The tab with nothing but a message."""
     hidden = {slot.card: gr.Column(visible=False) for slot in parts.slots}
     return {
         parts.section: gr.Radio(visible=False),
         parts.downloads: None,
-        parts.tiles: message,
+        parts.tiles: words,
         parts.tables: None,
     } | hidden
 
 
 def _closed_view() -> Node:
-    return el(
-        "div.card.empty",
-        el("h3", "The team sees the statistics"),
-        el(
-            "p", "Owners and researchers read agreement here; annotators do not, so that nobody is led by it."
-        ),
-    )
+    text = "Owners and researchers read agreement here; annotators do not, so that nobody is led by it."
+    return message("The team sees the statistics", text)

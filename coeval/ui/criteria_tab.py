@@ -41,6 +41,7 @@ class _Parts:
     draft: gr.Button
     lines: gr.Textbox
     open_vote: gr.Button
+    suggested: gr.CheckboxGroup
     reopen: gr.Button
     findings: gr.CheckboxGroup
     take: gr.Button
@@ -60,7 +61,7 @@ def build_criteria_tab(context: Context, task: gr.Dropdown) -> Bind:
 
     parts.ballot.submit(handlers.on_save, [task, parts.ballot], parts.all(), **quick)
     parts.open_vote.click(handlers.on_open_vote, [task, parts.lines], parts.all(), **quick)
-    parts.reopen.click(handlers.on_reopen, task, parts.all(), **quick)
+    parts.reopen.click(handlers.on_reopen, [task, parts.suggested], parts.all(), **quick)
     parts.take.click(handlers.on_take, [task, parts.findings], parts.all(), **quick)
     parts.establish.click(handlers.on_establish, [task, parts.decisions], parts.all(), **quick)
     parts.draft.click(
@@ -87,6 +88,13 @@ def _build_parts(context: Context) -> _Parts:
             made |= _build_settle()
         with gr.Column(scale=1, min_width=280):
             made["established"] = View(elem_id="established")
+            made["suggested"] = gr.CheckboxGroup(
+                [],
+                label="Suggested while scrutinising",
+                info="Those chosen join the vote on the next version.",
+                visible=False,
+                elem_id="suggested",
+            )
             made["reopen"] = gr.Button("Open the next version", elem_id="reopen", visible=False)
             made["tally"] = View(elem_id="tally")
             made |= _build_findings()
@@ -167,9 +175,11 @@ class _Handlers:
 
         return self._do(request, slug, open_vote) | {self.parts.lines: ""}
 
-    def on_reopen(self, slug: str, request: gr.Request) -> dict[Any, Any]:
+    def on_reopen(self, slug: str, suggested: list[int], request: gr.Request) -> dict[Any, Any]:
         return self._do(
-            request, slug, lambda person, task: criteria.reopen_criteria(self.context, person, task)
+            request,
+            slug,
+            lambda person, task: criteria.reopen_criteria(self.context, person, task, suggested or ()),
         )
 
     def on_take(self, slug: str, chosen: list[int], request: gr.Request) -> dict[Any, Any]:
@@ -219,6 +229,8 @@ class _Handlers:
         voting = round_ is not None and round_.open
         tally = criteria.get_tally(self.context, person, slug) if owner else None
         done = views.established_view(current)
+        may_reopen = owner and current is not None and not voting
+        ideas = criteria.list_suggestions(self.context, person, slug) if may_reopen else []
         update: dict[Any, Any] = {
             parts.card: views.task_card(task),
             parts.main: None if voting else done or views.waiting_view(owner),
@@ -226,9 +238,11 @@ class _Handlers:
             parts.ballot_box: gr.Column(visible=voting),
             parts.tally: views.tally_view(tally, voting),
             parts.propose: gr.Accordion(visible=owner, open=round_ is None and current is None),
-            parts.reopen: gr.Button(visible=owner and current is not None and not voting),
+            parts.reopen: gr.Button(visible=may_reopen),
             parts.settle: gr.Column(visible=owner and voting and bool(tally and tally.n_ballots)),
         }
+        said = [(views.suggestion_label(one), one.id) for one in ideas]
+        update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
         found = criteria.list_findings(self.context, person, slug) if owner and voting else []
         labels = [(views.finding_label(one), n) for n, one in enumerate(found)]
         update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coeval.ballots import ActionRates, ProposalTally, Tally
 from coeval.domain import Action, Ballot, CriteriaSet, Origin, Task
 from coeval.llm.lint import Finding
+from coeval.store.review import Suggestion
 from coeval.study.criteria import RoundState
 from coeval.ui.view import Node, el
 
@@ -153,6 +154,11 @@ def settle_title() -> Node:
             "What the majority chose is filled in. Break the ties, settle the wordings, drop or keep.",
         ),
     )
+
+
+def suggestion_label(one: Suggestion) -> str:
+    """A suggested criterion with who thought of it, and where."""
+    return f"{one.text} ({one.person}, at instance {one.instance.external_id})"
 
 
 def finding_label(finding: Finding) -> str:

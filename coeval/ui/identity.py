@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from typing import Literal
 
 import gradio as gr
 from fastapi import Request
@@ -37,7 +38,7 @@ def set_cookie(settings: Settings, answer: Response, name: str, value: str, seco
     What that lets through is stopped by the check of the origin (``coeval.ui.guard``).
     """
     secure = settings.public_url.startswith("https://")
-    same_site = "none" if settings.behind_proxy and secure else "lax"
+    same_site: Literal["none", "lax"] = "none" if settings.behind_proxy and secure else "lax"
     answer.set_cookie(
         name, value, max_age=seconds, httponly=True, secure=secure, samesite=same_site, path="/"
     )

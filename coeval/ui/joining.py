@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from coeval.domain import Person
 from coeval.errors import CoevalError, NotAllowedError, NotFoundError
 from coeval.store.enrolments import Standing
-from coeval.study import onboarding
+from coeval.study import onboarding, overview
 from coeval.study.access import Context
 from coeval.study.onboarding import Link, Visit
 from coeval.study.people import get_signed_in
@@ -71,6 +71,12 @@ def add_joining(app: FastAPI, context: Context) -> None:
             return _page(visit, StudyView(body), "../../")
 
         return _guarded(decline, "../../")
+
+    @app.get("/s/{slug}/participants.csv")
+    def download_participants(request: Request, slug: str, ids: bool = False) -> Response:
+        text = overview.export_participants(context, get_person(context, request), slug, with_ids=ids)
+        headers = {"Content-Disposition": f'attachment; filename="{slug}-participants.csv"'}
+        return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
     _add_steps(app, context)
     _add_work(app, context)

@@ -26,7 +26,9 @@ def build_main(context: Context) -> gr.Blocks:
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
         with gr.Row(elem_id="top-bar"):
             View(el("strong", "CoEval"), elem_id="brand")
-            task = gr.Dropdown([], show_label=False, container=False, elem_id="task-picker", interactive=True)
+            task = gr.Dropdown(
+                [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
+            )
             me = View(elem_id="me")
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab("Criteria", id="criteria") as criteria_tab:

@@ -27,7 +27,7 @@ def number(score: float | None) -> str:
 def comparison_view(found: Comparison) -> Node:
     """One evaluation: the draft in the first column, a column for everybody who saved it."""
     head = ["", "Drafted", *(column.person for column in found.columns)]
-    rows = [_score_row(found), *_line_rows(found), _added_row(found), _history_row(found)]
+    rows = [_score_row(found), *_line_rows(found), *_added_rows(found), _history_row(found)]
     nobody = el("p.note", "Nobody has saved this one yet.") if not found.columns else None
     return el(
         "div.card",
@@ -94,8 +94,9 @@ def _words(row: ScrutinyRow) -> list[Node]:
     return said + ([el("p.note", row.reason)] if row.reason else [])
 
 
-def _added_row(found: Comparison) -> list[Node | None]:
-    return ["Added", "", *(el("div", *_added(column.latest)) for column in found.columns)]
+def _added_rows(found: Comparison) -> list[list[Node | None]]:
+    added = [_added(column.latest) for column in found.columns]
+    return [["Added", "", *(el("div", *lines) for lines in added)]] if any(added) else []
 
 
 def _added(latest: Submission) -> list[Node]:
@@ -144,7 +145,7 @@ def habits_view(habits: Sequence[Habits], sown_share: float) -> Node:
         ]
         for one in habits
     ]
-    questions = [el("li", question) for one in habits for question in one.questions]
+    questions = [el("p", question) for one in habits for question in one.questions]
     head = [
         "Who",
         "With a draft",
@@ -159,7 +160,7 @@ def habits_view(habits: Sequence[Habits], sown_share: float) -> Node:
         "div.card",
         el("h4", "Are the drafts still read?"),
         table(head, rows) if rows else el("p.note", "Nobody has saved anything yet."),
-        el("ul.criteria", *questions) if questions else None,
+        *questions,
         el("p.note", "These figures ask; they do not judge. Keeping every line of a good draft is right."),
         None if sown_share else el("p.note", none_sown),
     )

@@ -61,7 +61,7 @@ def _mount(app: FastAPI, blocks: gr.Blocks, path: str, auth, static: str) -> Non
         theme=THEME,
         head=HEAD.format(static=static),
         max_file_size="200mb" if path == "/admin" else "1mb",
-        **MOUNT,  # type: ignore[arg-type]
+        **MOUNT,
     )
 
 

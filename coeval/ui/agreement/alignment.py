@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -13,21 +12,12 @@ from coeval.stats.report_alignment import alignment_section
 from coeval.stats.report_work import behaviour_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
-from coeval.ui.agreement.figures import Figure, Get, Page, banner, crossed, data_table, tile
-from coeval.ui.agreement.words import number, numbered, percent, plain_number, plural, shown
+from coeval.ui.agreement.figures import Figure, Get, Page, banner, crossed, tile
+from coeval.ui.agreement.judge_tables import COEFFICIENTS, LEVELS, judge_tables
+from coeval.ui.agreement.words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.view import Node
 
-LEVELS = ("dataset", "document", "system")
-COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 SOURCES = {"llm": "Model", "people_assisted": "People, with the draft", "people_blind": "People, blind"}
-COLUMNS = {
-    "llm": "the model with people",
-    "llm_assisted": "the model with assisted people",
-    "llm_blind": "the model with blind people",
-    "people": "people with each other",
-    "people_assisted": "assisted people",
-    "people_blind": "blind people",
-}
 
 
 def build(get: Get) -> Iterator[Page]:
@@ -47,7 +37,7 @@ def build(get: Get) -> Iterator[Page]:
             confusion_figure(run),
             distribution_figure(behaviour.distributions),
         ],
-        tables=[_runs_table(section), _pairwise_table(section), _criteria_table(run), *_more_tables(section)],
+        tables=judge_tables(section, run),
         notes=section_notes({"alignment": section}),
     )
 
@@ -204,9 +194,7 @@ def distribution_figure(distributions: Sequence[Result]) -> Figure:
         columns=["series", "score", "n", "share"],
     )
     words = " ".join(
-        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, "
-        + ", ".join(f"score {score} {percent(n / row.n)}" for score, n in row.counts.items())
-        + f", n {row.n:,}."
+        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, {shares_words(row)}, n {row.n:,}."
         for row in overall
     )
     data = [
@@ -228,126 +216,3 @@ def distribution_figure(distributions: Sequence[Result]) -> Figure:
         words or "Nobody has scored anything yet.",
         note="over all criteria; the file has them by system too",
     )
-
-
-def _runs_table(section: Result) -> Node | None:
-    rows = [
-        (
-            run.label + (" (shown)" if run.shown else ""),
-            f"{run.n_units:,}",
-            *(shown(run.correlations[level].kendall).split(":")[0] for level in LEVELS),
-            shown(run.pairwise_accuracy.accuracy).split(":")[0],
-            percent(run.confusion.exact),
-            _alt_words(run.alt_test),
-            number(run.consistency.mean_sd),
-        )
-        for run in section.runs
-    ]
-    columns = [
-        "Judge",
-        "Units",
-        "τ-b dataset",
-        "τ-b document",
-        "τ-b system",
-        "Pairwise accuracy",
-        "Equals median",
-        "Alt-test",
-        "SD over samples",
-    ]
-    return data_table("Judges", pd.DataFrame(rows, columns=columns), section.human_score, rows="drafts.csv")
-
-
-def _alt_words(found: Result) -> str:
-    if found.passed is None:
-        return "undefined"
-    return f"ω {number(found.winning_rate)}, ρ {number(found.advantage_probability)}"
-
-
-def _pairwise_table(section: Result) -> Node | None:
-    """Mean correlations over pairs of raters (CoEval paper, table 8)."""
-    found = section.mean_pairwise_correlations
-    rows = [
-        (
-            title,
-            *(shown(found[name][method]).split(":")[0] for method in COEFFICIENTS),
-            f"{found[name].n_pairs:,}",
-            f"{found[name].n_pairs_left_out:,}",
-        )
-        for name, title in COLUMNS.items()
-        if found[name].n_pairs or found[name].n_pairs_left_out
-    ]
-    frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
-    return data_table(
-        "Mean pairwise correlations", frame, "pairs that share fewer than two units are left out"
-    )
-
-
-def _criteria_table(run: Result) -> Node | None:
-    names = numbered([part.criterion for part in run.per_criterion]).values()
-    rows = [
-        (
-            name,
-            f"{part.n_units:,}",
-            *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS),
-            percent(part.confusion.exact),
-            plain_number(part.confusion.bias),
-            _alt_words(part.alt_test),
-        )
-        for part, name in zip(run.per_criterion, names, strict=True)
-    ]
-    columns = [
-        "Criterion",
-        "Units",
-        "τ-b dataset",
-        "τ-b document",
-        "τ-b system",
-        "Equals median",
-        "Model − median",
-        "Alt-test",
-    ]
-    return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
-
-
-def _more_tables(section: Result) -> list[Node | None]:
-    tables: list[Node | None] = []
-    if section.comparisons:
-        tables.append(_comparisons_table(section.comparisons))
-    if section.competence.annotators:
-        tables.append(_competence_table(section.competence))
-    return tables
-
-
-def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
-    rows = [
-        (
-            f"{row.a} – {row.b}",
-            row.criterion,
-            number(row.r_a),
-            number(row.r_b),
-            shown(row.bootstrap.value).split(":")[0],
-            number(row.williams.p_two_sided, 3),
-            number(row.permutation.p_value, 3),
-            f"{row.n:,}",
-        )
-        for row in comparisons
-    ]
-    columns = [
-        "Judges",
-        "Criterion",
-        "r first",
-        "r second",
-        "Difference [95%]",
-        "p Williams",
-        "p permutation",
-        "Units",
-    ]
-    note = "Pearson with the people's mean, on the units both judged · two-sided · items resampled"
-    return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
-
-
-def _competence_table(competence: Result) -> Node | None:
-    rows: list[tuple[Any, ...]] = [
-        (row["annotator"], number(row["competence"]), f"{row['n']:,}") for row in competence.annotators
-    ]
-    note = "Dawid and Skene: the chance that a person's score is right, as all scores together tell it"
-    return data_table("Competence", pd.DataFrame(rows, columns=["Person", "Competence", "Scores"]), note)

@@ -12,7 +12,7 @@ from coeval.stats.report_work import assistance_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, banner, data_table, tile
-from coeval.ui.agreement.words import number, percent, plural, shown
+from coeval.ui.agreement.words import number, p_value, percent, plural, shown
 from coeval.ui.view import Node
 
 ESTIMATORS = {
@@ -165,7 +165,7 @@ def _table(section: Result) -> Node | None:
             ESTIMATORS[name][0],
             ESTIMATORS[name][1],
             shown(section[name].value),
-            number(section[name].get("p_value"), 3),
+            p_value(section[name].get("p_value")),
             _count(section[name], "n_assisted"),
             _count(section[name], "n_blind"),
             _count(section[name], "n_shifted"),
@@ -178,7 +178,7 @@ def _table(section: Result) -> Node | None:
             "Difference of alphas",
             "ordinal, assisted minus blind, joint interval over units",
             shown(found.value),
-            number(found.get("p_value"), 3),
+            p_value(found.get("p_value")),
             _count(found, "n_units_a"),
             _count(found, "n_units_b"),
             "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -17,7 +18,7 @@ from coeval.ui import charts
 from coeval.ui.agreement.assistance import pull_tile
 from coeval.ui.agreement.changes import actions_figure, kept_tile
 from coeval.ui.agreement.figures import Figure, Get, Page, data_table, tile
-from coeval.ui.agreement.words import natural, number, numbered, percent, plural, shown
+from coeval.ui.agreement.words import natural, number, numbered, p_value, percent, plural, shown
 from coeval.ui.view import Node
 
 MODEL = "Model"
@@ -27,18 +28,22 @@ MODEL = "Model"
 def build(get: Get) -> Iterator[Page]:
     """First the alphas of people, which are there at once; then everything; then what other sections say."""
     first = get(first_alphas)
-    tiles, figures = [_alpha_tile(first.humans)], [forest_figure(first.per_criterion)]
-    yield Page(tiles=tiles, figures=figures, whole=False)
-    section = get(agreement_section)
-    tiles += [_ac2_tile(section), kept_tile(get(score_change_section))]
-    figures.append(heatmap_figure(section.pairwise))
-    actions = get(actions_section, actions=True)
-    figures += [actions_figure(actions)] if actions.overall.n else []
-    tables = [_coefficients_table(section), _left_out_table(section), _parts_table(section)]
-    notes = section_notes({"agreement": section})
-    yield Page(tiles=tiles, figures=figures, tables=tables, notes=notes, whole=False)
-    tiles.append(pull_tile(get(assistance_section)))
-    yield Page(tiles=tiles, figures=figures, tables=tables, notes=notes)
+    page = Page(tiles=[_alpha_tile(first.humans)], figures=[forest_figure(first.per_criterion)], whole=False)
+    yield page
+    section, actions = get(agreement_section), get(actions_section, actions=True)
+    page = replace(
+        page,
+        tiles=[*page.tiles, _ac2_tile(section), kept_tile(get(score_change_section))],
+        figures=[*page.figures, heatmap_figure(section.pairwise), *_acted(actions)],
+        tables=[_coefficients_table(section), _left_out_table(section), _parts_table(section)],
+        notes=section_notes({"agreement": section}),
+    )
+    yield page
+    yield replace(page, tiles=[*page.tiles, pull_tile(get(assistance_section))], whole=True)
+
+
+def _acted(actions: Result) -> list[Figure]:
+    return [actions_figure(actions)] if actions.overall.n else []
 
 
 def first_alphas(study: StudyFrames) -> Result:
@@ -73,7 +78,7 @@ def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
     return Figure(
         "alpha-by-criterion",
         "Alpha by criterion, with 95% interval",
-        frame.drop(columns=["text", "about", "label"], errors="ignore"),
+        frame.drop(columns=["text", "about", "label", "value"], errors="ignore"),
         lambda: charts.alpha_forest(_labelled(frame), alpha_words(alphas)),
         alpha_words(alphas),
         rows="reliability.csv",
@@ -266,7 +271,7 @@ def _left_out_table(section: Result) -> Node | None:
                 f"{row.n_ratings:,}",
                 shown(row.ordinal),
                 shown(row.difference.value, thousandth),
-                number(row.difference.get("p_value"), 3),
+                p_value(row.difference.get("p_value")),
             )
             for row in sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
         ],

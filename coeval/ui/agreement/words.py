@@ -32,6 +32,14 @@ def number(value: float | None, digits: int = 2) -> str:
     return sign + (text[1:] if text.startswith("0.") else text)
 
 
+def p_value(p: float | None) -> str:
+    """
+    >>> p_value(0.0413), p_value(0.00002)
+    ('.041', '< .001')
+    """
+    return "< .001" if p is not None and p < 0.0005 else number(p, 3)
+
+
 def plain_number(value: float | None, digits: int = 2) -> str:
     """A quantity that is no coefficient: a mean score, seconds.
 

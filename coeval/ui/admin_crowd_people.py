@@ -1,0 +1,135 @@
+"""Set-up, Crowd people: who takes part and how far, exams to review, and what to do about a submission."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, NotFoundError
+from coeval.store.keys import Attempt
+from coeval.store.participants import Participant
+from coeval.study import crowd, overview
+from coeval.study.access import Context
+from coeval.study.overview import Advice, Overview
+from coeval.ui.identity import get_person, shown
+from coeval.ui.study_views import show_attempts
+from coeval.ui.view import Node, View, el, table
+
+Bind = Callable[[Callable[..., Any]], None]
+QUICK: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+HEAD = [
+    "Who",
+    "State",
+    "Finished",
+    "At work",
+    "Timed out",
+    "Checks failed",
+    "Minutes",
+    "Pay",
+    "Suggestion",
+    "Why",
+]
+
+
+def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    progress, reviews = View(elem_id="crowd-progress"), View(elem_id="crowd-reviews")
+    with gr.Row(elem_classes="card"):
+        who = gr.Dropdown([], label="Who", elem_id="crowd-who")
+        comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
+    with gr.Row():
+        buttons = {
+            "admit": gr.Button("Admit", elem_id="crowd-admit"),
+            "refuse": gr.Button("Refuse", elem_id="crowd-refuse"),
+            "reject": gr.Button("Take out of the statistics", elem_id="crowd-reject"),
+            "remove": gr.Button(
+                "Remove all their data, as they asked", variant="stop", elem_id="crowd-remove"
+            ),
+        }
+    outputs = [progress, reviews, who]
+
+    def _state(person: Person, slug: str | None) -> dict[Any, Any]:
+        if not slug:
+            return {progress: None, reviews: None}
+        try:
+            found = overview.get_overview(context, person, slug)
+        except NotFoundError:
+            note = el("p.note", "This task is not given out to a crowd: see the tab Crowd.")
+            return {progress: note, reviews: None, who: gr.Dropdown([])}
+        waiting = overview.list_reviews(context, person, slug)
+        return {
+            progress: _progress_view(slug, found),
+            reviews: [_review_view(one, attempt) for one, attempt in waiting],
+            who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in found.people]),
+        }
+
+    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
+        try:
+            return _state(get_person(context, request), slug)
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def deciding(name: str) -> Callable[..., Any]:
+        def on_decision(slug: str, chosen: str | None, said: str, request: gr.Request) -> dict[Any, Any]:
+            try:
+                person = get_person(context, request)
+                if chosen:
+                    _decide(context, person, slug, name, chosen, said)
+                return _state(person, slug)
+            except CoevalError as error:
+                raise shown(error) from error
+
+        return on_decision
+
+    for name, button in buttons.items():
+        button.click(deciding(name), [task, who, comment], outputs, **QUICK)
+
+    def load_on(event: Callable[..., Any]) -> None:
+        event(on_load, task, outputs, **QUICK)
+
+    return load_on
+
+
+def _decide(context: Context, person: Person, slug: str, name: str, who: str, comment: str) -> None:
+    if name == "reject":
+        crowd.reject(context, person, slug, who, comment=comment)
+    elif name == "remove":
+        crowd.remove_person(context, person, who)
+    else:
+        crowd.decide(context, person, slug, who, name == "admit", comment=comment)
+
+
+def _progress_view(slug: str, found: Overview) -> Node:
+    k = found.plan.per_instance
+    total = sum(n for _, _, n in found.places)
+    full = sum(n for done, _, n in found.places if done >= k)
+    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in found.places)
+    arms = ", ".join(f"{arm} {n:,}" for arm, n in found.arms.items()) or "none opened yet"
+    rows = [_person_row(one, advice, found.plan.terms.currency) for one, advice in found.people]
+    csv = f"../s/{slug}/participants.csv"
+    return el(
+        "div.card",
+        el("h4", "People and progress"),
+        el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
+        el("p", f"Arms: {arms}. Pay so far: {found.cost:.2f} {found.plan.terms.currency}."),
+        table(HEAD, rows),
+        el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
+           el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
+        el("p.note", "Agreement so far is in the study's tab Agreement; it follows every save."),
+    )  # fmt: skip
+
+
+def _person_row(one: Participant, advice: Advice, currency: str) -> list[Node | None]:
+    return [
+        one.name, str(one.state), str(one.finished), str(one.held), str(one.timed_out),
+        f"{one.failed} of {one.checks}", f"{one.active_minutes:.1f}", f"{advice.pay:.2f} {currency}",
+        advice.suggestion, advice.evidence,
+    ]  # fmt: skip
+
+
+def _review_view(one: Participant, attempt: Attempt | None) -> Node:
+    shown_ = show_attempts((attempt,)) if attempt else [el("p", "There is no attempt.")]
+    return el("div.card", el("h4", f"{one.name} waits for review"), *shown_)
