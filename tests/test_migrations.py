@@ -46,9 +46,15 @@ INSERT INTO draft_row (id, draft, position, kind, text) VALUES
   (1, 1, 0, 'conclusion', 'It is.'), (2, 1, 1, 'score', '4'),
   (3, 2, 0, 'conclusion', 'It is not.'), (4, 2, 1, 'score', '2');
 """
-WORK = f"""
+QUEUE = """
 INSERT INTO assignment (annotator, task, position, instance, arm, state) VALUES
   (2, 1, 1, 1, 'assisted', 'finished'), (2, 1, 2, 2, 'assisted', 'open');
+"""
+QUEUE_NOW = f"""
+INSERT INTO assignment (annotator, task, position, instance, arm, opened_at, state) VALUES
+  (2, 1, 1, 1, 'assisted', '{AT}', 'finished'), (2, 1, 2, 2, NULL, NULL, 'open');
+"""
+WORK = f"""
 INSERT INTO submission (id, uid, annotator, instance, criterion, revision, draft, arm, score,
   opened_at, submitted_at, active_ms)
   VALUES (1, 'uid-00000001', 2, 1, 1, 1, 1, 'assisted', 4, '{AT}', '{LATER}', 900),
@@ -57,8 +63,13 @@ INSERT INTO submission_row (submission, position, draft_row, kind, action, reaso
   (1, 0, 1, 'conclusion', 'approve', '', ''), (1, 1, 2, 'score', 'approve', '', ''),
   (2, 0, 1, 'conclusion', 'revise', 'too sure', 'It may be.'), (2, 1, 2, 'score', 'revise', '', '3');
 """
-PARTS = (PEOPLE, CRITERIA, DRAFTS, WORK)
-"""What the first, second, third and fourth migration made room for."""
+
+
+def parts(n: int) -> tuple[str, ...]:
+    """What the first n migrations made room for; the fifth draws arms later than the fourth did."""
+    return (PEOPLE, CRITERIA, DRAFTS, WORK + (QUEUE if n == 4 else QUEUE_NOW))[:n]
+
+
 KEPT = ("annotator", "task", "instance", "criterion", "draft", "draft_row", "submission", "submission_row")
 
 
@@ -67,7 +78,7 @@ def make_old(path: Path, n: int) -> dict[str, list[sqlite3.Row]]:
     connection = sqlite3.connect(path, isolation_level=None)
     db = Database(connection)
     migrations.apply(db, stop_before=NAMES[n] if n < len(NAMES) else None)
-    for part in PARTS[:n]:
+    for part in parts(n):
         connection.executescript(part)
     found = rows_of(connection, KEPT)
     connection.close()
@@ -78,7 +89,7 @@ def rows_of(connection: sqlite3.Connection, tables: tuple[str, ...]) -> dict[str
     connection.row_factory = sqlite3.Row
     known = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return {
-        name: list(connection.execute(f"SELECT * FROM {name} ORDER BY id"))
+        name: list(connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2"))
         for name in tables
         if name in known
     }
@@ -103,8 +114,8 @@ def test_a_file_of_every_earlier_schema_is_carried_over_whole(n: int, tmp_path: 
 
 
 def empty_at(n: int) -> set[tuple[int, str]]:
-    """Tables that a schema has already and that ``PARTS`` fills by a later one."""
-    filled = "".join(PARTS[:n])
+    """Tables that a schema has already and that ``parts`` fills by a later one."""
+    filled = "".join(parts(n))
     return {(n, table) for table in KEPT if f"INSERT INTO {table} (" not in filled}
 
 

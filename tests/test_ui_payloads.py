@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -200,6 +200,7 @@ rows = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(rows, st.integers(0, 99), st.sampled_from([None, 1.0, 4.5]))
 def test_nothing_sent_is_changed_on_the_way(
     sent: list[dict[str, Any]], rev: int, score: float | None

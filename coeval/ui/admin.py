@@ -49,7 +49,7 @@ def build_admin(context: Context) -> gr.Blocks:
             except CoevalError as error:
                 raise shown(error) from error
 
-        start = demo.load(on_load, outputs=task, queue=False, api_visibility="private")
+        start = demo.load(on_load, outputs=task, concurrency_limit=None, api_visibility="private")
         for event in (start.then, tasks_tab.select, task.input):
             load_tasks(event)
             load_design(event)

@@ -19,7 +19,7 @@ from coeval.ui.view import View, el
 Bind = Callable[[Callable[..., Any]], None]
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
 """What Prolific fills in, to be copied into the study's address there."""
-QUICK: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 
 
 def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:

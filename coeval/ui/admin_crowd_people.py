@@ -19,7 +19,7 @@ from coeval.ui.study_views import show_attempts
 from coeval.ui.view import Node, View, el, table
 
 Bind = Callable[[Callable[..., Any]], None]
-QUICK: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 HEAD = [
     "Who",
     "State",

@@ -27,7 +27,11 @@ def build_design_box(context: Context, task: gr.Dropdown) -> Bind:
             save = gr.Button("Save design", elem_id="save-design", scale=0)
         state = View(elem_id="design-state")
     outputs = [*fields, state]
-    quick: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    quick: dict[str, Any] = {
+        "concurrency_limit": None,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+    }
 
     def _shown(person: Person, slug: str | None) -> list[Any]:
         stands = get_design(context, person, slug) if slug else None

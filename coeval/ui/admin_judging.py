@@ -15,7 +15,7 @@ from coeval.study.drafting import Wish
 from coeval.ui.identity import get_person, shown
 
 MODEL: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "model", "api_visibility": "private"}
-QUICK: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 
 
 class FusionBox:

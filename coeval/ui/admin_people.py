@@ -33,7 +33,11 @@ def build_people_tab(context: Context, task: gr.Dropdown) -> Bind:
                    "scrutinise, and see only their own work.")
             )  # fmt: skip
     outputs = [progress, export, name, role]
-    quick: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    quick: dict[str, Any] = {
+        "concurrency_limit": None,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+    }
 
     def _state(person: Person, slug: str | None) -> dict[Any, Any]:
         known = people.list_people(context, person)

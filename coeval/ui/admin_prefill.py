@@ -86,7 +86,11 @@ class _Prefill:
         return [*own, self.steps.use, *self.fusion.inputs]
 
     def bind(self) -> Bind:
-        quick: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+        quick: dict[str, Any] = {
+            "concurrency_limit": None,
+            "api_visibility": "private",
+            "show_progress": "hidden",
+        }
         outputs = [self.jobs, self.run, self.cancel, self.resume, self.retry]
         with_wish = [self.task, *self.wish]
         self.ask.click(self.on_estimate, with_wish, self.estimate, api_visibility="private")

@@ -47,7 +47,11 @@ def build_review_tab(context: Context, task: gr.Dropdown) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     parts = _build_parts()
     handlers = _Handlers(context, parts)
-    quick: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    quick: dict[str, Any] = {
+        "concurrency_limit": None,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+    }
     outputs = parts.all()
     parts.differing.input(handlers.on_pick, [task, parts.differing], outputs, **quick)
     parts.compare.click(handlers.on_compare, [task, parts.instance, parts.criterion], outputs, **quick)

@@ -31,7 +31,11 @@ def build_tasks_tab(context: Context, task: gr.Dropdown) -> Bind:
         with gr.Column(scale=2):
             state = View(elem_id="task-state")
     outputs = [*form.values(), state, task]
-    quick: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    quick: dict[str, Any] = {
+        "concurrency_limit": None,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+    }
 
     def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
         try:

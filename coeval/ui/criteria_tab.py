@@ -57,7 +57,7 @@ def build_criteria_tab(context: Context, task: gr.Dropdown) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     parts = _build_parts(context)
     handlers = _Handlers(context, parts)
-    quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
+    quick: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private"}
 
     parts.ballot.submit(handlers.on_save, [task, parts.ballot], parts.all(), **quick)
     parts.open_vote.click(handlers.on_open_vote, [task, parts.lines], parts.all(), **quick)

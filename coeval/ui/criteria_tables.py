@@ -27,7 +27,7 @@ def ballot_frame(round_: RoundState, key: str) -> pd.DataFrame:
 def _frame(rows: list[list[Any]], **attrs: Any) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=COLUMNS)
     add = {"label": "Add a criterion", "key": "N", "kind": "criterion"}
-    frame.attrs = {"add": add, "counted": ("criterion", "criteria"), **attrs}
+    frame.attrs.update(add=add, counted=("criterion", "criteria"), **attrs)
     return frame
 
 

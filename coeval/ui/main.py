@@ -46,8 +46,10 @@ def build_main(context: Context) -> gr.Blocks:
                 raise shown(error) from error
             return {task: picker, me: _me(person.name, person.role)}
 
-        start = demo.load(on_load, outputs=[task, me], queue=False, api_visibility="private")
+        start = demo.load(on_load, outputs=[task, me], concurrency_limit=None, api_visibility="private")
         load_criteria(start.then)
+        # whoever opens the tab before the task is known gets it with the task
+        load_scrutiny(start.then)
         task.input(None, task, js=OPEN_TASK)
         load_criteria(criteria_tab.select)
         load_scrutiny(scrutiny_tab.select)

@@ -27,6 +27,8 @@ def build_scrutiny_tab(context: Context, task: gr.Dropdown) -> Bind:
         return {"task": slug, "person": str(person.id)} if slug else None
 
     def load_on(event: Callable[..., Any]) -> None:
-        event(on_open, task, workbench, queue=False, show_progress="hidden", api_visibility="private")
+        event(
+            on_open, task, workbench, concurrency_limit=None, show_progress="hidden", api_visibility="private"
+        )
 
     return load_on
