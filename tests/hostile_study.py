@@ -64,7 +64,9 @@ def make_hostile(texts: tuple[str, ...]) -> Study:
     )
     drafts = tuple(_draft(one, two.text, texts, back) for one in instances for two in criteria)
     shown = ImportedRun(Run("imported", texts[0][:200], f"{texts[1]} shown"[:80], shown=True), drafts)
-    other = ImportedRun(Run("imported", texts[2][:200], f"{texts[3]} other"[:80]), _unscored(instances, criteria))
+    other = ImportedRun(
+        Run("imported", texts[2][:200], f"{texts[3]} other"[:80]), _unscored(instances, criteria)
+    )
     task = Task(SLUG, texts[4], whole, texts[5], texts[6], whole, origin=texts[7])
     return Study(task, instances, criteria, (shown, other), notes=texts)
 
@@ -82,7 +84,11 @@ def _span(text: str, output: str) -> tuple[int, int]:
 
 def _unscored(instances: tuple[Instance, ...], criteria: tuple[Criterion, ...]) -> tuple[ImportedDraft, ...]:
     whole = instances[0].input
-    drafts = (ImportedDraft(i.external_id, c.text, None, (), reason=whole, raw=whole) for i in instances for c in criteria)
+    drafts = (
+        ImportedDraft(i.external_id, c.text, None, (), reason=whole, raw=whole)
+        for i in instances
+        for c in criteria
+    )
     assert DraftStatus.UNSCORED
     return tuple(drafts)
 
@@ -92,7 +98,7 @@ def fill(context: Context, owner: Person, texts: tuple[str, ...]) -> None:
     import_study(context, owner, make_hostile(texts))
     set_design(context, owner, SLUG, replace(Design(), display=Display.MARKDOWN, hide_systems=False))
     people = [owner, *(sign_in(context, name)[0] for name in names(texts))]
-    for score, person in zip(cycle([2.0, 4.0, 5.0]), people, strict=False):
+    for score, person in zip([2.0, 4.0, 5.0, 3.0, 1.0, 4.0], people, strict=False):
         _work(context, person, texts, score)
     _vote(context, owner, people[:4], texts)
     _add_jobs(context, texts)
@@ -100,7 +106,9 @@ def fill(context: Context, owner: Person, texts: tuple[str, ...]) -> None:
 
 def names(texts: tuple[str, ...]) -> Iterator[str]:
     """People's names of those that can be names; what sign-in refuses is not shown anywhere."""
-    return (text for text in (" ".join(one.split()) for one in texts) if len(text) <= 80 and text.isprintable())
+    return (
+        text for text in (" ".join(one.split()) for one in texts) if len(text) <= 80 and text.isprintable()
+    )
 
 
 def _work(context: Context, person: Person, texts: tuple[str, ...], score: float) -> None:
@@ -122,7 +130,7 @@ def _sent(step: Step, uid: str, texts: tuple[str, ...], score: float) -> Sent:
         for row in step.draft.rows
         if row.kind is not RowKind.SCORE
     ]
-    added = tuple(AddedRow(RowKind.EVIDENCE, text, text) for text in texts)
+    added = tuple(AddedRow(RowKind.EVIDENCE, text, text) for text in texts[:50])
     return Sent(uid, step.instance.id, step.criterion.id, step.draft.id, 0, score, tuple(rows), added)
 
 
@@ -134,9 +142,13 @@ def _vote(context: Context, owner: Person, people: list[Person], texts: tuple[st
         assert state
         turn = cycle(texts)
         votes = [
-            Vote(Action.REVISE, one.id, next(turn), f"{next(turn)} anew {person.id % 2}") for one in state.proposals
+            Vote(Action.REVISE, one.id, next(turn), f"{n} {next(turn)} anew {person.id % 2}")
+            for n, one in enumerate(state.proposals)
         ]
-        votes += [Vote(Action.ADD, None, text, f"{text} added by {person.id}") for text in texts[:30]]
+        votes += [
+            Vote(Action.ADD, None, text, f"{n} {text} added by {person.id}")
+            for n, text in enumerate(texts[:30])
+        ]
         cast_ballot(context, person, SLUG, 0, votes)
 
 

@@ -113,7 +113,7 @@ def alpha_of(path: Path) -> float:
 
 def new_page(browser: Any) -> Any:  # noqa: F811
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     return context.new_page()
 
 
@@ -126,6 +126,7 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     import_answers(owner, tmp_path)
 
     owner.goto(f"{server.url}/?task=everyday")
+    owner.locator("#samples").get_by_role("radio", name="1", exact=True).check()
     owner.get_by_role("button", name="Draft criteria").click()
     owner.locator("#ballot .rt-row").nth(4).wait_for()
     for one, delete_last in ((owner, False), (ana, True), (ben, False)):
@@ -137,6 +138,7 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
 
     owner.goto(f"{server.url}/admin/?task=everyday")
     owner.get_by_role("tab", name="Pre-fill").click()
+    owner.locator("#jobs").get_by_text("Nothing has been pre-filled yet").wait_for()
     owner.get_by_role("button", name="Estimate").click()
     owner.locator("#prefill-note").get_by_text("20 calls").wait_for()
     owner.get_by_role("button", name="Start", exact=True).click()

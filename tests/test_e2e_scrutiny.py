@@ -34,6 +34,7 @@ DESIGNS = {
     "tabs": Design(),
     "blind": Design(blind_share=1),
     "first": Design(first_share=1),
+    "back": Design(idle_seconds=30),
 }
 """A task for every test, so that one server does for all of them."""
 DRAFTED = ("It does.", "The answer” is plain", "no such words")
@@ -251,15 +252,17 @@ def test_a_stale_tab_is_refused_and_shows_both_versions(
     assert [(one["score"], one["revision"]) for one in saved(server, "tabs")] == [(5, 1), (1, 2)]
 
 
-def test_blind_shows_no_word_of_the_draft(open_task: Callable[[str], Any], server: LiveServer) -> None:
-    answers: list[str] = []
-    page = open_task("blind")  # noqa: F811
-    page.on("response", lambda answer: answers.append(answer.text()) if "/api/" in answer.url else None)
-    page.reload()
-    page.locator(".wb[data-state=step] .rt-row").first.wait_for()
+def test_blind_shows_no_word_of_the_draft(
+    page: Any,  # noqa: F811
+    open_task: Callable[[str], Any],
+    server: LiveServer,
+) -> None:
+    answers: list[Any] = []
+    page.on("response", lambda answer: answers.append(answer) if "/api/" in answer.url else None)
+    open_task("blind")
     press(page, "2", "Control+Enter")
     wait_for_step(page, 1, 2)
-    said = page.locator(".wb").inner_text() + "".join(answers)
+    said = page.locator(".wb").inner_text() + "".join(answer.text() for answer in answers)
     assert answers and not [text for text in DRAFTED if text in said]
     (one,) = saved(server, "blind")
     assert (one["arm"], one["score"], one["shown_score"]) == ("blind", 2, None)
@@ -282,3 +285,30 @@ def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server:
     assert (one["arm"], one["score"], one["shown_score"]) == ("first", 2, 4)
     (first,) = read(server.db, "SELECT * FROM first_score")
     assert (first["score"], first["instance"], first["criterion"]) == (2, one["instance"], one["criterion"])
+
+
+def test_earlier_versions_are_at_hand_and_a_note_becomes_a_suggestion(
+    open_task: Callable[[str], Any], server: LiveServer
+) -> None:
+    page = open_task("back")  # noqa: F811
+    to_the_score = ["ArrowUp"] * 4 + ["ArrowDown"]
+    for keys in (["a", "1", "a", "a"], [*to_the_score, "2"], [*to_the_score, "5"]):
+        press(page, *keys, "Control+Enter")
+        wait_for_step(page, 1, 2)
+        press(page, "b")
+        wait_for_step(page, 1, 1)
+    page.get_by_role("button", name="Saved 3 times").wait_for()
+    press(page, "h")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Version 3").wait_for()
+    assert dialog.get_by_role("heading", level=3).count() == 3
+    scores = dialog.locator("dl").evaluate_all("lists => lists.map((one) => one.children[1].textContent)")
+    assert scores == ["5", "2", "1"]  # the newest first
+    press(page, "Escape", "c")
+    page.keyboard.type("Name every source.")
+    page.get_by_role("button", name="Suggest as a criterion").press("Enter")
+    page.get_by_text("Suggested for the next version").wait_for()
+    (found,) = read(
+        server.db, "SELECT g.text, i.external_id FROM suggestion g JOIN instance i ON i.id = g.instance"
+    )
+    assert found == {"text": "Name every source.", "external_id": saved(server, "back")[0]["external_id"]}

@@ -157,13 +157,17 @@ def is_refused(name: str, answer: httpx.Response) -> bool:
         return True
     away = answer.headers.get("location", "")
     # who signs out is led to the sign-in page too
-    return not name.startswith("POST /signout") and (away == "/" or away.rstrip("/").endswith(("/signin", "/s")))
+    return not name.startswith("POST /signout") and (
+        away == "/" or away.rstrip("/").endswith(("/signin", "/s"))
+    )
 
 
 def routes_of(app: Any, prefix: str = "") -> Iterator[str]:
     for route in app.routes:
         if isinstance(route, Route):
-            yield from (f"{method} {prefix}{route.path}" for method in route.methods or () if method != "HEAD")
+            yield from (
+                f"{method} {prefix}{route.path}" for method in route.methods or () if method != "HEAD"
+            )
         elif hasattr(route, "original_router"):
             yield from routes_of(route.original_router)
         else:
@@ -171,7 +175,9 @@ def routes_of(app: Any, prefix: str = "") -> Iterator[str]:
 
 
 def test_every_route_is_in_the_table(context: Context) -> None:
-    named = {name.partition("?")[0].replace("/crowd", "/{slug}").replace("/demo", "/{slug}") for name in ROUTES}
+    named = {
+        name.partition("?")[0].replace("/crowd", "/{slug}").replace("/demo", "/{slug}") for name in ROUTES
+    }
     named |= {"GET /download/{slug}/{name}", "GET /download/{slug}/charts/{section}/{name}.csv"}
     missing = set(routes_of(build_app(context))) - named
     assert not missing, f"say in ROUTES who may use {missing}"
@@ -187,7 +193,12 @@ def test_every_route_lets_through_whom_the_table_names(context: Context, people:
                 if who != "nobody":
                     browser.cookies.set(COOKIE, session(context, people[who]))
                 answer = browser.request(method, path, **BODIES.get(name, {}))
-                assert is_refused(name, answer) is not allowed[who], (name, who, answer.status_code, answer.text[:200])
+                assert is_refused(name, answer) is not allowed[who], (
+                    name,
+                    who,
+                    answer.status_code,
+                    answer.text[:200],
+                )
                 assert answer.status_code < 500, (name, who, answer.text[:200])
 
 

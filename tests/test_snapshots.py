@@ -73,6 +73,7 @@ def test_an_empty_disk_comes_back_from_the_newest_snapshot(settings: Settings) -
     assert slugs(again) == ["one", "two"]
     with again.read() as db:
         (restored,) = list_restorations(db)
+    assert not list(settings.db.parent.glob("*.part*"))
     assert restored.source.startswith("folder") and NAME.fullmatch(restored.name)
 
 

@@ -64,11 +64,10 @@ def fold_offsets(text: str) -> Folded:
     >>> fold_offsets("A  “B”").slice_of(2, 5)
     (3, 6)
     """
-    pieces = [_TABLE[ord(char)] for char in text]
-    folded = "".join(pieces)
+    folded = text.translate(_TABLE)
     origin: Sequence[int] = range(len(text))
-    if len(folded) != len(text) or "" in pieces:
-        origin = array("I", (index for index, piece in enumerate(pieces) for _ in piece))
+    if any(len(_TABLE[ord(char)]) != 1 for char in set(text)):
+        origin = array("I", (index for index, char in enumerate(text) for _ in _TABLE[ord(char)]))
     if "  " not in folded:
         return Folded(folded, origin)
     kept, last = array("I"), 0

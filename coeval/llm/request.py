@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,13 @@ class Request:
     @property
     def hash(self) -> str:
         """SHA-256 of the whole question: with the sample's number, the key of the call ledger."""
-        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False, default=dict)
-        return hashlib.sha256(text.encode()).hexdigest()
+        values = {name: getattr(self, name) for name in _NAMES}
+        values["messages"] = [{"role": one.role, "content": one.content} for one in self.messages]
+        text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=dict)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_NAMES = [one.name for one in fields(Request)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from coeval.errors import StorageError
+from coeval.store.light import Database
 from coeval.store.migrations_crowd import migrations
 
 __all__ = ["Database", "Store"]

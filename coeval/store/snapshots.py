@@ -43,10 +43,20 @@ def copy_file(store: Store, target: Path) -> str:
         StorageError: the copy is not sound, or the disk is full; the live file is untouched.
     """
     store.backup(target)
+    _fold_log(target)
     if not is_sound(target):
         raise StorageError("The copy of the file is not sound: look at the disk, and take a backup by hand.")
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")[:-3] + "Z"
     return f"coeval-{stamp}-{hash_file(target)}.db"
+
+
+def _fold_log(path: Path) -> None:
+    """Make the copy one file that needs no log beside it."""
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    finally:
+        connection.close()
 
 
 def hash_file(path: Path) -> str:

@@ -77,7 +77,7 @@ async def run_drafting(
         summary = await run_all(
             prepared.items,
             work.judge,
-            concurrency=wish.concurrency,
+            concurrency=runner.judgments,
             on_result=work.store,
             should_stop=should_stop,
             on_progress=on_progress,

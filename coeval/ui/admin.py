@@ -30,7 +30,7 @@ def build_admin(context: Context) -> gr.Blocks:
             )
             View(el("div.me", el("a", "← Back to the study", href="../")), elem_id="me")
         with gr.Tabs(elem_id="tabs"):
-            with gr.Tab("Tasks", id="tasks") as tasks_tab:
+            with gr.Tab("Tasks", id="tasks"):
                 load_tasks = build_tasks_tab(context, task)
                 load_design = build_design_box(context, task)
             with gr.Tab("Import", id="import"):
@@ -39,7 +39,7 @@ def build_admin(context: Context) -> gr.Blocks:
                 load_prefill = build_prefill_tab(context, task)
             with gr.Tab("Review", id="review") as review_tab:
                 load_review = build_review_tab(context, task)
-            with gr.Tab("People and export", id="people") as people_tab:
+            with gr.Tab("People", id="people") as people_tab:
                 load_people = build_people_tab(context, task)
             build_hosted_tabs(context, task)
 
@@ -50,7 +50,7 @@ def build_admin(context: Context) -> gr.Blocks:
                 raise shown(error) from error
 
         start = demo.load(on_load, outputs=task, concurrency_limit=None, api_visibility="private")
-        for event in (start.then, tasks_tab.select, task.input):
+        for event in (start.then, task.input):
             load_tasks(event)
             load_design(event)
         for event in (prefill_tab.select, task.input):

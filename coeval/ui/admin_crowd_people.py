@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.errors import CoevalError, NotFoundError
+from coeval.errors import CoevalError, InputError, NotFoundError
 from coeval.store.keys import Attempt
 from coeval.store.participants import Participant
 from coeval.study import crowd, overview
@@ -97,6 +97,10 @@ def _decide(context: Context, person: Person, slug: str, name: str, who: str, co
     if name == "reject":
         crowd.reject(context, person, slug, who, comment=comment)
     elif name == "remove":
+        if comment.strip() != who:
+            raise InputError(
+                f"This cannot be undone: write {who} as the comment, then press the button again."
+            )
         crowd.remove_person(context, person, who)
     else:
         crowd.decide(context, person, slug, who, name == "admit", comment=comment)

@@ -11,15 +11,15 @@ from coeval.ui.admin_hosting import build_hosting_tab
 
 
 def build_hosted_tabs(context: Context, task: gr.Dropdown) -> None:
-    """Build the tabs; each loads itself when it is opened, and when another task is chosen."""
+    """Build the tabs; each loads itself when it is opened, and when another task is shown."""
     with gr.Tab("Crowd", id="crowd") as crowd_tab:
         load_crowd = build_crowd_tab(context, task)
     with gr.Tab("Crowd people", id="crowd-people") as people_tab:
         load_people = build_crowd_people_tab(context, task)
     with gr.Tab("Hosting", id="hosting") as hosting_tab:
         load_hosting = build_hosting_tab(context)
-    for event in (crowd_tab.select, task.input):
+    for event in (crowd_tab.select, task.change):
         load_crowd(event)
-    for event in (people_tab.select, task.input):
+    for event in (people_tab.select, task.change):
         load_people(event)
     load_hosting(hosting_tab.select)

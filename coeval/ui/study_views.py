@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from coeval.store.crowd import StudyState
 from coeval.store.enrolments import Standing
 from coeval.store.keys import Attempt
 from coeval.study.onboarding import Link, Visit
@@ -86,7 +87,7 @@ def _show_exam(visit: Visit) -> StudyView:
         el("p", el("a.button", "Open the qualification", href=f"{visit.task.slug}/work")),
         el("p", "Come back here when every item is confirmed, and hand it in."),
     ]
-    return StudyView(body, (StudyForm("hand-in", "Hand in"),))
+    return StudyView(body, (StudyForm("hand-in", "Hand in", plain=True),))
 
 
 def show_attempts(attempts: tuple[Attempt, ...]) -> list[Node]:
@@ -121,13 +122,18 @@ def _say_right(accepted: tuple[float, ...], missed: tuple[int, ...]) -> str:
 
 
 def _show_work(visit: Visit) -> StudyView:
+    if visit.plan.state is StudyState.CLOSED:
+        closed = el("p", "The study is closed and gives out no more work. What you saved is kept.")
+        return StudyView([closed, *(show_code(visit, visit.plan.terms.code_done) if visit.finished else [])])
     work = f"{visit.finished} instances are finished; you can do up to {visit.plan.quota}."
+    guidelines = paragraphs(visit.plan.terms.guidelines.replace("\n---\n", "\n\n"))
     return StudyView(
         [
             *show_attempts(visit.attempts),
             el("p", work),
             el("p", el("a.button", "Go to work", href=f"{visit.task.slug}/work")),
             el("p.note", "When nothing is left for you, the completion code is shown on this page."),
+            el("details", el("summary", "The guidelines"), *guidelines) if guidelines else "",
         ]
     )
 

@@ -2,6 +2,7 @@
 
 import { markdownNodes } from './display.js';
 import { button, clockTime, el, fill, inSentence, kbd } from './dom.js';
+import { savedTimes } from './history.js';
 import { Notices } from './notices.js';
 import { Reading } from './reading.js';
 import { ReviewTable } from './review_table.js';
@@ -66,6 +67,7 @@ export class Frame {
       onflag: () => bench.marks.flag(),
       oncomment: () => bench.comment(),
       onskip: () => bench.skip(),
+      onhistory: () => bench.showHistory(),
       onback: () => bench.back(),
       onconfirm: () => bench.confirm(),
     });
@@ -168,8 +170,9 @@ export class Frame {
     this.note.dataset.kind = kind;
   }
 
-  loadSaved({ saved_at: at, revision }) {
-    this.foot.loadStatus(savedText(at, revision));
+  loadSaved(evaluation) {
+    this.foot.loadStatus(savedText(evaluation.saved_at, evaluation.revision));
+    this.foot.loadVersions(savedTimes(evaluation));
   }
 
   /** The chip of a quote that the text does not hold. */

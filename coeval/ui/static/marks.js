@@ -6,6 +6,7 @@ import { comboOf } from './keys.js';
 import { MAX_REMARK } from './review_table.js';
 
 const COMMENT = 'comment';
+const OFFLINE = 'Not saved: the server cannot be reached. Try again when the connection is back.';
 
 export class Marks {
   /** `current()` gives {task, instance}; `onmarked(instance)` after a mark was saved or taken back. */
@@ -31,11 +32,7 @@ export class Marks {
       Object.assign(instance, before);
       if (error.status === 404 && error.kind !== 'not_found') this.onmissing();
       else
-        this.notices.warn(
-          error.kind === 'offline'
-            ? 'Not saved: the server cannot be reached. Try again when the connection is back.'
-            : error.message,
-        );
+        this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
       return false;
     } finally {
       this.onmarked(instance);
@@ -70,16 +67,23 @@ export class Marks {
       this.kept.put(instance.id, COMMENT, { text: box.value, edited: true }),
     );
     const save = () => this.saveComment(dialog, instance, box.value.trim());
+    const suggest = () => this.suggest(dialog, instance, box.value.trim());
     const dialog = el(
       'dialog',
       { class: 'coeval ce-dialog', 'aria-label': 'Comment' },
       el('h2', {}, 'Comment on this instance'),
       box,
-      el('p', { class: 'ce-note' }, 'Seen by the people who run the study, not by other annotators.'),
+      el(
+        'p',
+        { class: 'ce-note' },
+        'Seen by the people who run the study, not by other annotators. ',
+        'Words that state a criterion you miss can be suggested for the next version of the criteria.',
+      ),
       el(
         'div',
         { class: 'ce-dialog-foot' },
         button('Cancel', { class: 'ce-btn', onclick: () => this.close(dialog, instance) }),
+        button('Suggest as a criterion', { class: 'ce-btn', onclick: suggest }),
         button('Save comment', { class: 'ce-btn is-primary', onclick: save }),
       ),
     );
@@ -96,9 +100,25 @@ export class Marks {
     dialog.close();
   }
 
+  /** Saves the comment, and puts its words forward as a criterion; they are kept until both are there. */
+  async suggest(dialog, instance, text) {
+    const { task } = this.current();
+    dialog.close();
+    try {
+      const path = `api/scrutiny/${encodeURIComponent(task.slug)}/suggestions`;
+      await request('POST', path, { instance: instance.id, text });
+    } catch (error) {
+      this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
+      return;
+    }
+    if (await this.saveComment(dialog, instance, text))
+      this.notices.say('Suggested for the next version of the criteria.');
+  }
+
   async saveComment(dialog, instance, text) {
     dialog.close();
-    if (text === (instance.comment ?? '') || (await this.send({ comment: text })))
-      this.kept.drop(instance.id, COMMENT);
+    const saved = text === (instance.comment ?? '') || (await this.send({ comment: text }));
+    if (saved) this.kept.drop(instance.id, COMMENT);
+    return saved;
   }
 }

@@ -18,7 +18,8 @@ export function sheetOf({ evaluation }) {
     score,
     rows,
     added,
-    add: concluded ? [evidence] : [conclusion, evidence],
+    // before the draft is shown only the score is asked for
+    add: evaluation.asks_first ? [] : concluded ? [evidence] : [conclusion, evidence],
   };
 }
 
@@ -98,6 +99,7 @@ export class StepWork {
       bulk: this.bulk,
       filter,
       ...payload,
+      ...(this.step.evaluation.asks_first ? { first: true } : {}),
     };
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Active time: what a person spent on a step, without the pauses. Time counts while the page is shown, this tab
- * is the one in use, and for at most 60 seconds after the last key, pointer or scroll.
+ * is the one in use, and for so long after the last key, pointer or scroll: 60 seconds, or as the task says.
  */
 
 import { writeStored } from './storage.js';
@@ -84,8 +84,9 @@ export class StepClock {
     window.addEventListener('pagehide', () => this.time.pause(this.now()), { signal });
   }
 
-  /** Starts a step that already has `total` ms from before a reload. */
-  begin(total = 0) {
+  /** Starts a step that already has `total` ms from before a reload; `idle` is the task's pause, in seconds. */
+  begin(total = 0, idle = IDLE_MS / 1000) {
+    this.time.idle = idle * 1000;
     this.time.begin(this.now(), total);
     if (document.hidden) this.time.pause(this.now());
     else this.lease.take();

@@ -3,6 +3,7 @@
 import { request, withQuery } from './api.js';
 import { Frame } from './frame.js';
 import { isShown } from './dom.js';
+import { savedTimes, showHistory } from './history.js';
 import { Kept, sameState, withState } from './drafts_kept.js';
 import { chooseVersion } from './conflict.js';
 import { Keys, printed } from './keys.js';
@@ -137,7 +138,7 @@ export class Workbench {
     this.frame.load(step, before);
     this.toUtf16 = utf16Index(step.instance.output);
     this.fillTable(mine);
-    this.clock.begin(this.work.activeBefore);
+    this.clock.begin(this.work.activeBefore, step.task.idle_seconds);
     this.frame.arrive(step, before);
     if (mine || (this.work.hasUnsaved && this.work.isStale && !this.waiting))
       return this.resolve(mine ?? this.work.found.state, why);
@@ -273,7 +274,7 @@ export class Workbench {
   }
 
   addEvidence() {
-    if (this.work) this.table.offer({ kind: 'evidence' });
+    if (this.work) this.table.addByKey('E');
   }
 
   /** What an added line starts with: evidence quotes the words selected in the text. */
@@ -314,6 +315,18 @@ export class Workbench {
   async skip() {
     const { place } = this;
     if (await this.marks.skip()) this.open({ move: 'next_instance', ...place });
+  }
+
+  /** Every version this person saved of the step on screen. */
+  async showHistory() {
+    if (!this.work || savedTimes(this.step.evaluation) < 1) return;
+    const path = `api/scrutiny/${encodeURIComponent(this.slug)}/history`;
+    try {
+      const { versions } = await request('GET', withQuery(path, this.place));
+      showHistory(this.frame.node, versions);
+    } catch (error) {
+      this.notices.say(error.message);
+    }
   }
 
   showGuidelines() {

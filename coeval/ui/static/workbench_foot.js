@@ -1,12 +1,20 @@
 /** Under the work: what is left to decide, marks, the way back and the way on. */
 
 import { button, clockTime, el, fill, icon, kbd, plural } from './dom.js';
+import { timesText } from './history.js';
 
 /** Count, bulk approval, marks, back and confirm. */
 export class Foot {
-  constructor({ onrest, onflag, oncomment, onskip, onback, onconfirm }) {
+  constructor({ onrest, onflag, oncomment, onskip, onhistory, onback, onconfirm }) {
     this.count = el('span', { class: 'wb-count' });
     this.status = el('span', { class: 'wb-status', role: 'status' });
+    this.versions = button('', {
+      class: 'ce-link wb-versions',
+      'aria-keyshortcuts': 'H',
+      title: 'What you saved here (H)',
+      onclick: onhistory,
+      hidden: true,
+    });
     this.rest = button(
       'Approve the rest',
       { class: 'ce-btn wb-rest', onclick: onrest, 'aria-keyshortcuts': 'Shift+A' },
@@ -51,6 +59,7 @@ export class Foot {
       this.marks,
       el('span', { class: 'wb-space' }),
       this.status,
+      this.versions,
       this.back,
       this.confirm,
     );
@@ -79,6 +88,12 @@ export class Foot {
       : canApprove
         ? `First look at every line: ${plural(unseen, 'is', 'are')} further down`
         : 'There is no line left to approve';
+  }
+
+  /** `times` the step on screen was saved before; its versions can be looked at once there are two. */
+  loadVersions(times) {
+    this.versions.hidden = times < 2;
+    this.versions.textContent = timesText(times);
   }
 
   loadStatus(text) {

@@ -57,6 +57,7 @@ export function workbenchCommands(bench) {
     { id: 'flag', combos: ['F'], label: 'Flag the instance', run: () => bench.marks.flag() },
     { id: 'comment', combos: ['C'], label: 'Comment on the instance', run: () => bench.comment() },
     { id: 'skip', combos: ['S'], label: 'Skip the instance', run: () => bench.skip() },
+    { id: 'history', combos: ['H'], label: 'What you saved here before', run: () => bench.showHistory() },
     { id: 'guidelines', combos: ['G'], label: 'Guidelines', run: () => bench.showGuidelines() },
     { id: 'layout', combos: ['L'], label: 'Texts side by side or stacked', run: () => bench.layout.toggle() },
     { id: 'help', combos: ['?'], label: 'This page', run: () => bench.keys.show() },

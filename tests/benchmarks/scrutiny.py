@@ -1,0 +1,133 @@
+"""From Ctrl+Enter to the next criterion on screen, in Chromium: ``python -m tests.benchmarks scrutiny``.
+
+The real server runs in a process of its own, once with a small task and once with a large one, each in its own
+file. A person works at both in turn, confirm by confirm, so that whatever else the machine does weighs on both
+alike. The clock runs in the page: from the key to the frame after the next criterion has been painted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from coeval.domain import Study
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.study.access import Context
+from coeval.study.importing import import_study
+from coeval.study.people import sign_in
+from tests.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
+from tests.conftest import make_study
+from tests.live_server import LiveServer, start_server
+
+SIZES = (200, 20_000)
+WARM_UP = 10
+GOAL_MS, GOAL_RATIO = 120.0, 1.2
+WORDS = 150
+"""Words of each input and output: a few paragraphs, as people judge them."""
+
+CLOCK = """() => {
+  window.took = [];
+  const place = () => document.querySelector('.wb-jump').value
+    + document.querySelector('.wb-chip[aria-current]')?.textContent;
+  window.addEventListener('keydown', (event) => {
+    if (!event.ctrlKey || event.key !== 'Enter') return;
+    const [start, here] = [performance.now(), place()];
+    const look = () => {
+      if (place() === here || document.querySelector('.rt-step:disabled')) return requestAnimationFrame(look);
+      return requestAnimationFrame(() => window.took.push(performance.now() - start));
+    };
+    requestAnimationFrame(look);
+  }, true);
+}"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table; the exit code says whether both goals were met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks scrutiny", description=__doc__)
+    parser.add_argument("--confirms", type=int, default=100, help="confirms on each task")
+    parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="instances of the two tasks")
+    options = parser.parse_args(argv)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        print(HOW_TO_GET_IT, file=sys.stderr)
+        return 2
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        servers = [start_server(prepare(folder / f"{size}.db", size)) for size in options.sizes]
+        for server in servers:
+            stack.callback(server.stop)
+        driver = stack.enter_context(sync_playwright())
+        chromium = driver.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS)
+        stack.callback(chromium.close)
+        pages = [open_scrutiny(chromium, server) for server in servers]
+        took = measure(pages, options.confirms)
+    return report(options.sizes, took)
+
+
+def prepare(db: Path, size: int) -> Path:
+    """A file with one task of so many instances, every one of them drafted by two criteria."""
+    started = time.perf_counter()
+    context = Context(Store(db), load_settings({}, db=db))
+    owner = sign_in(context, "Olu")[0]
+    import_study(context, owner, lengthen(make_study(size // 2)))
+    context.store.close()
+    print(f"{size:,} instances prepared in {time.perf_counter() - started:.0f} s", flush=True)
+    return db
+
+
+def lengthen(study: Study) -> Study:
+    """The study with texts of a real length; what the drafts quote stays where it is."""
+    more = " " + " ".join(f"word{n % 37}" for n in range(WORDS))
+    longer = (replace(one, input=one.input + more, output=one.output + more) for one in study.instances)
+    return replace(study, instances=tuple(longer))
+
+
+def open_scrutiny(chromium: Any, server: LiveServer) -> Any:
+    page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(server.url)
+    page.get_by_label("Your name").fill("Ana")
+    page.keyboard.press("Enter")
+    page.locator("#me").get_by_text("Ana").wait_for()
+    page.get_by_role("tab", name="Scrutiny").click()
+    page.locator(".wb[data-state=step] .rt-row").first.wait_for()
+    page.evaluate(CLOCK)
+    return page
+
+
+def measure(pages: Sequence[Any], confirms: int) -> list[list[float]]:
+    """Milliseconds of each confirm, page by page; the first ones warm up and are left out."""
+    for n in range(WARM_UP + confirms):
+        for page in pages:
+            for key in ("a", "3", "a", "a"):
+                page.keyboard.press(key)
+            page.keyboard.press("Control+Enter")
+            page.wait_for_function("n => window.took.length > n", arg=n)
+    return [page.evaluate("window.took")[WARM_UP:] for page in pages]
+
+
+def report(sizes: Sequence[int], took: Sequence[Sequence[float]]) -> int:
+    print("| instances | confirms | median | 95th percentile |")
+    print("|---:|---:|---:|---:|")
+    for size, times in zip(sizes, took, strict=True):
+        p95 = statistics.quantiles(times, n=20)[-1]
+        print(f"| {size:,} | {len(times)} | {statistics.median(times):.0f} ms | {p95:.0f} ms |")
+    small, large = (statistics.median(times) for times in took)
+    print(f"ratio of the medians {large / small:.2f} (goal: at most {GOAL_RATIO})")
+    print(f"slower median {max(small, large):.0f} ms (goal: at most {GOAL_MS:.0f})")
+    return 0 if large / small <= GOAL_RATIO and max(small, large) <= GOAL_MS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
