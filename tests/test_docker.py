@@ -12,7 +12,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -99,23 +101,28 @@ def test_without_a_sign_in_it_says_how_to_set_one_up() -> None:
     assert found.returncode == 1 and "COEVAL_SIGN_IN=accounts" in found.stderr
 
 
+@pytest.fixture
+def clean() -> Iterator[Path]:
+    """A folder that every user can enter; pytest's own are root's alone."""
+    with TemporaryDirectory(prefix="coeval-image-") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
 @pytest.mark.slow
-def test_it_starts_without_root_is_healthy_and_stops_with_a_last_snapshot(tmp_path: Path) -> None:
+def test_it_starts_without_root_is_healthy_and_stops_with_a_last_snapshot(clean: Path) -> None:
     if os.getuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("taking the steps as user 1000 needs root and setpriv")
     as_user = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"]
     probe_ = subprocess.run([*as_user, sys.executable, "-c", "import sqlite_utils"], capture_output=True)
     if probe_.returncode != 0:
         pytest.skip(f"user {UID} cannot run {sys.executable}: open its folders with chmod a+rx")
-    home = tmp_path / "home"
+    home = clean / "home"
     app, shelf = home / "app", home / "shelf"
     copy_tree(app)
     for folder, _, files in os.walk(home):
         for path in (folder, *(os.path.join(folder, name) for name in files)):
             os.chown(path, UID, UID)
-    for parent in [tmp_path, *tmp_path.parents]:
-        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o011)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])

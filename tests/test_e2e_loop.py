@@ -12,10 +12,11 @@ import krippendorff
 import numpy as np
 import pytest
 
-from tests.browser import browser  # noqa: F401 a fixture
+from tests.browser import HOW_TO_GET_IT, browser  # noqa: F401 a fixture
 from tests.live_server import LiveServer, start_server
 from tests.openai_stub import start_stub
 
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ANSWERS = """question,answer,model
@@ -49,10 +50,13 @@ def choose(page: Any, box: str, option: str) -> None:
 def state_task(page: Any, server: LiveServer) -> None:
     page.goto(f"{server.url}/admin/")
     page.locator("#task-slug textarea, #task-slug input").wait_for()
+    slug = page.locator("#task-slug textarea, #task-slug input")
+    expect(slug).to_be_disabled()
+    page.wait_for_timeout(1500)  # the page's second load, of the design box, is over by then
     page.get_by_role("button", name="New task").click()
-    page.wait_for_function(
-        "() => document.querySelector('#task-slug textarea, #task-slug input').value === ''"
-    )
+    page.locator("#task-state").get_by_text("State a task").wait_for()
+    expect(slug).to_be_enabled()
+    expect(slug).to_have_value("")
     page.locator("#task-name textarea, #task-name input").fill("Everyday questions")
     page.locator("#task-slug textarea, #task-slug input").fill("everyday")
     page.locator("#task-description textarea, #task-description input").fill("Answer an everyday question.")
@@ -92,7 +96,7 @@ def scrutinise(page: Any, server: LiveServer, scores: Iterator[int]) -> None:
     page.get_by_role("tab", name="Scrutiny").click()
     finished = page.locator(".wb-end")
     for n in itertools.count(1):
-        page.locator("#workbench .rt-row").first.or_(finished).first.wait_for()
+        page.locator("#workbench .rt-row:visible, .wb-end:visible").first.wait_for()
         if finished.is_visible():
             assert n == 21, "4 instances by 5 criteria are 20 evaluations"
             return
@@ -150,11 +154,11 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
 
     owner.goto(f"{server.url}/?task=everyday")
     owner.get_by_role("tab", name="Agreement").click()
-    tile = owner.locator("[data-statistic='alpha-people']")
-    tile.wait_for(timeout=30_000)
-    page_alpha = float(tile.get_attribute("data-value"))
+    tile = owner.locator(".tile").filter(has_text="Alpha, people")
+    tile.locator(".big").wait_for(timeout=60_000)
+    page_alpha = float(tile.locator(".big").get_attribute("data-value"))
     with owner.expect_download() as download:
-        owner.get_by_role("link", name="rows").first.click()
+        tile.get_by_role("link", name="Rows").click()
     path = tmp_path / "reliability.csv"
     download.value.save_as(path)
     assert alpha_of(path) == pytest.approx(page_alpha, abs=1e-9)

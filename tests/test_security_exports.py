@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -108,10 +109,11 @@ def outputs(tmp_path: Path) -> Iterator[list[str]]:
     answers.write_text("input,output\nWhy?,Because.\n", encoding="utf-8")
     with start_stub(echo) as stub:
         texts.append(run(db, stub.url, "import", str(answers), "--task", "t"))
-        texts.append(run(db, stub.url, "draft-criteria", "t"))
-        texts.append(run(db, stub.url, "prefill", "t", "--yes"))
-        texts.append(run(db, stub.url, "export", "t", "--out", str(tmp_path / "out")))
-        assert any(KEY in header.get("authorization", "") for header in stub.headers) or stub.received == 0
+        texts.append(run(db, stub.url, "draft", "criteria", "--task", "t"))
+        texts.append(run(db, stub.url, "stats", "--task", "t", "--json"))
+        texts.append(run(db, stub.url, "export", "--task", "t", "--out", str(tmp_path / "out")))
+        assert stub.received, f"no command asked the model: {texts}"
+        assert any("Incorrect API key" in text for text in texts), "the complaint was not shown"
         server = start_server(db, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=stub.url)
         for path in ("/signin", "/healthz", "/config", "/nothing"):
             texts.append(fetch(server.url + path))

@@ -124,7 +124,9 @@ def test_agreement(watch: Watch) -> None:
     page.get_by_role("tab", name="Agreement").click()
     for name, label in zip(SECTIONS, page.locator("#agreement-section label").all(), strict=True):
         label.click()
-        page.locator(f"#agreement-tiles [data-section='{name}'][data-whole='yes']").wait_for(state="attached")
+        page.locator(f"#agreement-tiles [data-section='{name}'][data-whole='yes']").wait_for(
+            state="attached", timeout=60_000
+        )
         watch.assert_unharmed()
 
 

@@ -28,6 +28,7 @@ from coeval.domain import (
     ScrutinyRow,
     Study,
     Submission,
+    Task,
 )
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.export import safe
@@ -41,7 +42,6 @@ from coeval.study.statistics import get_report, get_statistic
 from coeval.ui import agreement_tab
 from coeval.ui.agreement import SECTIONS, Page, get_figure, get_pages
 from coeval.ui.agreement.links import task_file, with_links
-from coeval.ui.agreement_tab import SLOTS
 from coeval.ui.api import add_api
 from coeval.ui.downloads import add_downloads, to_csv
 from coeval.ui.identity import COOKIE
@@ -58,8 +58,10 @@ ANNOTATOR = Person("Ana", Role.ANNOTATOR)
 
 def scored(names: list[str], n_documents: int = 6, blind: int = 0) -> Study:
     """The made-up study with scores: person k is k points off on every third unit; the first ``blind``
-    documents were scored without the draft, whose score is 4 throughout."""
+    documents were scored without the draft, whose scores are 2, 3, 4, 2 ..."""
     study = make_study(n_documents)
+    drafts = tuple(replace(one, score=float(2 + n // 2 % 3)) for n, one in enumerate(study.runs[0].drafts))
+    study = replace(study, runs=(replace(study.runs[0], drafts=drafts),))
     work = []
     for k, name in enumerate(names):
         for place, instance in enumerate(study.instances):
@@ -74,7 +76,7 @@ def scored(names: list[str], n_documents: int = 6, blind: int = 0) -> Study:
                         instance.external_id,
                         criterion.text,
                         float(min(score, 5)),
-                        _rows(min(score, 5)) if arm is Arm.ASSISTED else (),
+                        _rows(min(score, 5), 2 + place % 3) if arm is Arm.ASSISTED else (),
                         start,
                         end,
                         arm,
@@ -84,8 +86,8 @@ def scored(names: list[str], n_documents: int = 6, blind: int = 0) -> Study:
     return replace(study, submissions=tuple(work))
 
 
-def _rows(score: int) -> tuple[ScrutinyRow, ...]:
-    kept = score == 4
+def _rows(score: int, drafted: int) -> tuple[ScrutinyRow, ...]:
+    kept = score == drafted
     return (
         ScrutinyRow(RowKind.CONCLUSION, Action.APPROVE, 0),
         ScrutinyRow(
@@ -129,7 +131,9 @@ def test_every_section_is_whole_at_last_and_fits_the_tab(filled: Context, sectio
     assert [page.whole for page in pages] == [False] * (len(pages) - 1) + [True]
     last = pages[-1]
     assert last.tiles and last.tables
-    assert 0 < len(last.figures) <= SLOTS
+    slots = agreement_tab._build_parts().slots
+    placed = [figure for _, figure in agreement_tab._placed(slots, last.figures) if figure is not None]
+    assert placed == list(last.figures) != []
     assert len({figure.name for figure in last.figures}) == len(last.figures)
 
 
@@ -283,10 +287,17 @@ def test_the_tab_sends_each_chart_once_and_hides_the_slots_left_over(filled: Con
     parts = agreement_tab._build_parts()
     states = list(agreement_tab._states(filled, parts, RESEARCHER, "demo", "agreement"))
     sent = [slot for state in states for slot in parts.slots if slot.plot in state]
-    assert sent == list(parts.slots[:3])
-    assert states[0][parts.slots[3].card].visible is False
+    assert sent == list(parts.slots[1:])  # first the forest, then the heatmap and, below, the actions
+    assert all(state[parts.slots[0].card].visible is False for state in states)
     marks = [state[parts.tiles][-1]["attributes"]["data-whole"] for state in states]
     assert marks == ["no"] * (len(states) - 1) + ["yes"]
+
+
+def test_a_tab_opened_before_the_picker_is_filled_shows_the_addressed_task(filled: Context) -> None:
+    import_study(filled, OPERATOR, replace(make_study(), task=Task("other", "Another")))
+    addressed = agreement_tab._addressed
+    assert addressed(filled, RESEARCHER, "other") == "other"
+    assert addressed(filled, RESEARCHER, None) == addressed(filled, RESEARCHER, "gone") == "demo"
 
 
 def test_unknown_sections_and_charts_are_named_with_those_there_are(filled: Context) -> None:
@@ -295,7 +306,7 @@ def test_unknown_sections_and_charts_are_named_with_those_there_are(filled: Cont
     with pytest.raises(NotFoundError, match="alpha-by-criterion, pairwise-alpha"):
         get_figure(filled, RESEARCHER, "demo", "agreement", "weather")
     with pytest.raises(NotFoundError, match="the tasks are: demo"):
-        list(get_pages(filled, RESEARCHER, "other", "agreement"))
+        list(get_pages(filled, RESEARCHER, "gone", "agreement"))
 
 
 CALLS: list[int] = []
@@ -445,7 +456,7 @@ def open_tab(page: Any, live: LiveServer, theme: str) -> None:
         page.locator("#me").get_by_text("Olu").wait_for(timeout=20_000)
     page.goto(f"{live.url}/?task=demo&__theme={theme}")
     page.get_by_role("tab", name="Agreement").click(timeout=20_000)
-    page.locator("#chart-1 svg.marks").wait_for(timeout=20_000)
+    page.locator("#agreement-charts svg.marks").first.wait_for(timeout=20_000)
 
 
 def open_section(page: Any, name: str) -> None:
@@ -471,7 +482,8 @@ def test_every_section_draws_its_charts(page: Any, live: LiveServer) -> None:
 
 DRAWN = """n => {
   const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter(card => card.offsetParent);
-  return cards.length === n && cards.every(card => card.querySelector('svg.marks')?.getBoundingClientRect().width > 99);
+  const fits = card => card.querySelector('svg.marks')?.getBoundingClientRect().width / card.clientWidth > .9;
+  return cards.length === n && cards.every(fits);
 }"""
 
 
@@ -481,7 +493,7 @@ def test_charts_are_legible_on_both_grounds(page: Any, live: LiveServer) -> None
     """Text stands out from the card by at least 4.5 to 1 (WCAG 2.2, 1.4.3), in light and in dark."""
     for theme in ("light", "dark"):
         open_tab(page, live, theme)
-        ratios = page.locator("#chart-1 svg.marks text").evaluate_all(CONTRAST)
+        ratios = page.locator("#agreement-charts svg.marks text").evaluate_all(CONTRAST)
         assert len(ratios) > 4 and min(ratios) >= 4.5, (theme, ratios)
 
 
@@ -493,7 +505,7 @@ CONTRAST = """texts => {
       .map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
     return .2126 * r + .7152 * g + .0722 * b;
   };
-  const ground = light(getComputedStyle(document.querySelector('#chart-1')).backgroundColor);
+  const ground = light(getComputedStyle(document.querySelector('#agreement-charts .chart')).backgroundColor);
   return texts.map(text => {
     const ink = light(getComputedStyle(text).fill);
     return (Math.max(ink, ground) + .05) / (Math.min(ink, ground) + .05);
@@ -507,7 +519,7 @@ def test_a_chart_leads_to_its_data_and_a_tile_to_its_rows(page: Any, live: LiveS
     open_tab(page, live, "light")
     open_section(page, "agreement")
     for link, column in (
-        ("#chart-1 >> text=Data as CSV", "criterion"),
+        ("#agreement-charts >> text=Data as CSV", "criterion"),
         ("#agreement-tiles >> text=Rows", "instance"),
     ):
         address = page.locator(link).first.evaluate("a => a.href")

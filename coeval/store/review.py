@@ -108,7 +108,9 @@ def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50
         " AND a.criterion = c.id ORDER BY a.revision DESC LIMIT 1) AS decided"
         " FROM current_submission s JOIN instance i ON i.id = s.instance JOIN criterion c ON c.id = s.criterion"
         " JOIN criteria_set_member m ON m.criterion = c.id AND m.criteria_set = :criteria_set"
-        " WHERE i.task = :task GROUP BY i.id, c.id HAVING max(s.score) > min(s.score)"
+        " WHERE i.task = :task AND (s.annotator, s.instance) NOT IN"
+        " (SELECT annotator, instance FROM uncounted WHERE task = :task)"
+        " GROUP BY i.id, c.id HAVING max(s.score) > min(s.score)"
         " ORDER BY max(s.score) - min(s.score) DESC, i.position, m.position LIMIT :limit",
         {"task": task, "criteria_set": criteria_set, "limit": limit},
     )

@@ -11,6 +11,7 @@ from coeval.domain import Person, Role
 from coeval.errors import CoevalError
 from coeval.study import people, tasks
 from coeval.study.access import Context
+from coeval.ui.downloads import FILES
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import Node, View, el, table
 
@@ -93,13 +94,12 @@ def _progress_row(person: Person, row: dict[str, Any] | None) -> list[Node | Non
 
 def _export_view(slug: str) -> Node:
     base = f"../download/{slug}"
-    names = ["instances", "criteria", "votes", "drafts", "scores", "rows", "reliability"]
     return el(
         "div.card",
         el("h4", "Export"),
         el("p", el("a.button", "Everything as CSV (zip)", href=f"{base}/export.zip", download="")),
         el(
             "p.note",
-            *(part for name in names for part in (el("a", f"{name}.csv", href=f"{base}/{name}.csv"), " ")),
+            *(part for name in FILES for part in (el("a", name, href=f"{base}/{name}"), " ")),
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +16,20 @@ from coeval.ui.agreement.figures import message, notes_view
 from coeval.ui.agreement.links import chart_file, downloads_view, with_links
 from coeval.ui.chart_style import blank
 from coeval.ui.identity import get_person, shown
+from coeval.ui.tasks_picker import chosen_task
 from coeval.ui.view import Node, View, el
 
 Bind = Callable[[Callable[..., Any]], None]
-SLOTS = 4
-"""The most charts that a section has."""
+SLOTS = ("full", "wide", "narrow", "full")
+"""The widths of the places for charts, in the order in which they stand. A place keeps its width, since a chart
+is drawn for the width that it finds; wide and narrow stand beside each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
     """Room for one chart: its card, title, drawing, and the line below it."""
 
+    width: str
     card: gr.Column
     head: View
     plot: gr.Plot
@@ -57,7 +60,9 @@ def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
 
     def on_load(slug: str | None, section: str, request: gr.Request) -> Iterator[dict[Any, Any]]:
         try:
-            yield from _states(context, parts, get_person(context, request), slug, section)
+            person = get_person(context, request)
+            chosen = chosen_task(context, person, slug, request)
+            yield from _states(context, parts, person, chosen, section)
         except CoevalError as error:
             raise shown(error) from error
 
@@ -93,17 +98,17 @@ def _build_parts() -> _Parts:
     tiles = View(elem_id="agreement-tiles")
     gr.Plot(blank(), visible="hidden")  # the drawing library loads while the first numbers are computed
     with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
-        slots = tuple(_build_slot(number) for number in range(1, SLOTS + 1))
+        slots = tuple(_build_slot(number, width) for number, width in enumerate(SLOTS, 1))
     tables = View(elem_id="agreement-tables")
     return _Parts(section, downloads, tiles, slots, tables)
 
 
-def _build_slot(number: int) -> _Slot:
-    with gr.Column(visible=False, elem_id=f"chart-{number}", elem_classes=["card", "chart"]) as card:
+def _build_slot(number: int, width: str) -> _Slot:
+    with gr.Column(visible=False, elem_id=f"chart-{number}", elem_classes=["card", "chart", width]) as card:
         head = View()
         plot = gr.Plot(show_label=False, container=False)
         foot = View()
-    return _Slot(card, head, plot, foot)
+    return _Slot(width, card, head, plot, foot)
 
 
 def _states(
@@ -116,15 +121,23 @@ def _states(
     if not slug:
         yield _only(parts, message("There is no task yet", "An owner states one in Set-up."))
         return
-    sent = 0
+    sent: set[str] = set()
     for page in get_pages(context, person, slug, section):
         update = _texts(parts, page, slug, section)
-        slots = parts.slots if sent == 0 else parts.slots[sent : len(page.figures)]
-        figures: list[Figure | None] = [*page.figures[sent:], *[None] * SLOTS]
-        for slot, figure in zip(slots, figures, strict=False):
-            update |= _filled(slot, figure, slug, section) if figure else _hidden(slot)
-        sent = len(page.figures)
+        for slot, figure in _placed(parts.slots, page.figures):
+            if figure is None:
+                update |= _hidden(slot)
+            elif figure.name not in sent:
+                update |= _filled(slot, figure, slug, section)
+        sent |= {figure.name for figure in page.figures}
         yield update
+
+
+def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple[_Slot, Figure | None]]:
+    """Each slot with its chart or None: charts keep their order, and each takes the next slot of its width."""
+    waiting = list(figures)
+    for slot in slots:
+        yield slot, waiting.pop(0) if waiting and waiting[0].width == slot.width else None
 
 
 def _hidden(slot: _Slot) -> dict[Any, Any]:
@@ -150,7 +163,7 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, A
         el("a", "Rows", href=figure.rows, download="", title=f"The rows under it: {figure.rows}"),
     )
     return {
-        slot.card: gr.Column(visible=True, elem_classes=["card", "chart", figure.width]),
+        slot.card: gr.Column(visible=True),
         slot.head: [el("h4", figure.title), *([el("p", figure.words)] if figure.empty else [])],
         slot.plot: gr.Plot(visible=False) if figure.empty else gr.Plot(figure.draw(), visible=True),
         slot.foot: with_links(slug, [foot]),

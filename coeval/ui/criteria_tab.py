@@ -17,6 +17,7 @@ from coeval.ui import criteria_views as views
 from coeval.ui.criteria_tables import ballot_frame, decisions_frame, read_decisions, read_votes
 from coeval.ui.identity import get_person, shown
 from coeval.ui.review_table import ReviewTable
+from coeval.ui.tasks_picker import chosen_task
 from coeval.ui.view import View
 
 Bind = Callable[[Callable[..., Any]], None]
@@ -210,6 +211,7 @@ class _Handlers:
     ) -> dict[Any, Any]:
         try:
             person = get_person(self.context, request)
+            slug = chosen_task(self.context, person, slug, request)
             if not slug:
                 return self._no_task(person)
             step(person, slug)

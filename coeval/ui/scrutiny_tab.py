@@ -10,6 +10,7 @@ import gradio as gr
 from coeval.errors import CoevalError
 from coeval.study.access import Context
 from coeval.ui.identity import get_person, shown
+from coeval.ui.tasks_picker import chosen_task
 from coeval.ui.workbench import Workbench
 
 Bind = Callable[[Callable[..., Any]], None]
@@ -22,6 +23,7 @@ def build_scrutiny_tab(context: Context, task: gr.Dropdown) -> Bind:
     def on_open(slug: str | None, request: gr.Request) -> dict[str, Any] | None:
         try:
             person = get_person(context, request)
+            slug = chosen_task(context, person, slug, request)
         except CoevalError as error:
             raise shown(error) from error
         return {"task": slug, "person": str(person.id)} if slug else None

@@ -39,7 +39,7 @@ def build(get: Get) -> Iterator[Page]:
             _approved_tile(actions),
             tile("Evidence deleted", _of(actions.evidence, "delete"), show=percent, rows="rows.csv"),
         ],
-        figures=[actions_figure(actions), moves_figure(get(score_moves)), behaviour_figure(behaviour)],
+        figures=[actions_figure(actions), behaviour_figure(behaviour), moves_figure(get(score_moves))],
         tables=[
             _actions_table("Actions by criterion", "Criterion", get(actions_by_criterion, actions=True)),
             _actions_table("Actions by person", "Person", get(actions_by_annotator, actions=True)),

@@ -72,7 +72,9 @@ def tile(
         more: what else was left out.
     """
     undefined = isinstance(value, Estimate) and not value.defined
-    head = el("div.big.undefined", "undefined") if undefined else el("div.big", show(value))
+    head = (
+        el("div.big.undefined", "undefined") if undefined else el("div.big", show(value), **_exactly(value))
+    )
     said = [text for text in (*facts(value), *about) if text]
     if undefined:
         said = [value.reason or "there is nothing to compute it from", *said]
@@ -85,6 +87,11 @@ def tile(
         el("p.note.omitted", " · ".join(omitted)) if omitted else None,
         el("p.note.rows", rows_link(rows)),
     )
+
+
+def _exactly(value: Any) -> dict[str, str]:
+    """The number in full: on hover, and for whoever reads the page with a script."""
+    return {"title": repr(float(value)), "data_value": repr(float(value))} if isinstance(value, float) else {}
 
 
 def rows_link(name: str, text: str = "Rows") -> Node:
