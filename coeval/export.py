@@ -21,6 +21,8 @@ from coeval.store import Database, exports
 from coeval.store.reports import Result, read
 from coeval.study.access import TEAM, Context, require_task, use_case
 
+UNSEEN = " \ufeff\u00a0\u200b\u2060"
+"""What a spreadsheet may pass over before it finds a formula."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 Table = Iterator[Iterable[Any]]
@@ -47,7 +49,7 @@ def safe(value: Any) -> Any:
     """
     if value is None:
         return ""
-    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA):
+    if isinstance(value, str) and value.lstrip(UNSEEN).startswith(FORMULA):
         return "'" + value
     return value
 

@@ -28,7 +28,6 @@ from coeval.domain import (
     ScrutinyRow,
     Study,
     Submission,
-    Task,
 )
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.export import safe
@@ -291,13 +290,6 @@ def test_the_tab_sends_each_chart_once_and_hides_the_slots_left_over(filled: Con
     assert all(state[parts.slots[0].card].visible is False for state in states)
     marks = [state[parts.tiles][-1]["attributes"]["data-whole"] for state in states]
     assert marks == ["no"] * (len(states) - 1) + ["yes"]
-
-
-def test_a_tab_opened_before_the_picker_is_filled_shows_the_addressed_task(filled: Context) -> None:
-    import_study(filled, OPERATOR, replace(make_study(), task=Task("other", "Another")))
-    addressed = agreement_tab._addressed
-    assert addressed(filled, RESEARCHER, "other") == "other"
-    assert addressed(filled, RESEARCHER, None) == addressed(filled, RESEARCHER, "gone") == "demo"
 
 
 def test_unknown_sections_and_charts_are_named_with_those_there_are(filled: Context) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
+from coeval.stats.later import stats
 from coeval.stats.ratings import Codes, Numbers, is_missing
 from coeval.stats.results import Result
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from coeval.stats.frames import ASSISTED, BLIND
 from coeval.stats.intervals import summarise, two_sided
+from coeval.stats.later import stats
 from coeval.stats.patterns import draw_weights
 from coeval.stats.ratings import Codes, Numbers, Ratings
 from coeval.stats.resampling import alpha_difference

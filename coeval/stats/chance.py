@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
+from coeval.stats.later import stats
 from coeval.stats.patterns import distinct_rows
 from coeval.stats.ratings import Codes, Numbers, Ratings
 from coeval.stats.results import Estimate

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from coeval.stats.later import stats
 from coeval.stats.ratings import Codes, Numbers, parse_vector
 from coeval.stats.results import Estimate, Result
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
+from coeval.stats.later import stats
 from coeval.stats.ratings import Ratings, RatingsLike, parse_ratings
 from coeval.stats.results import Estimate, Result
 

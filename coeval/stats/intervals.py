@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
+from coeval.stats.later import stats
 from coeval.stats.ratings import Codes, Numbers
 
 BCA = "bootstrap over units, bias-corrected and accelerated"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
+from coeval.stats.later import stats
 from coeval.stats.ratings import Numbers, parse_vector
 from coeval.stats.results import Estimate
 

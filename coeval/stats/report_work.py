@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from coeval.stats.assistance import assistance_effect
 from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
 from coeval.stats.frames import ASSISTED, BLIND, StudyFrames
+from coeval.stats.later import stats
 from coeval.stats.prediction import ppi_mean
 from coeval.stats.report_agreement import spelled
 from coeval.stats.report_alignment import LEANED, choose_labels

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
+from coeval.stats.later import stats
 from coeval.stats.results import Estimate, Result
 
 

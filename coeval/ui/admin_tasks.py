@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,7 @@ def build_tasks_tab(context: Context, task: gr.Dropdown) -> Bind:
             known = {one.slug for one in tasks.list_tasks(context, person)}
             step = tasks.update_task if wanted.slug in known else tasks.add_task
             stored = step(context, person, wanted)
-            gr.Info(f"Saved: {stored.name}")
+            gr.Info(html.escape(f"Saved: {stored.name}"))
             return {**_shown(person, stored.slug), task: task_choices(context, person, stored.slug)}
         except CoevalError as error:
             raise shown(error) from error

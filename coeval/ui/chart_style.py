@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
+from coeval.stats.later import Later
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
 import pandas as pd
 
 FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'

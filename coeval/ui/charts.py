@@ -7,9 +7,14 @@ sentences that describe it to whoever does not see it; how it looks is in ``char
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
+from coeval.stats.later import Later
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
 import numpy as np
 import pandas as pd
 

@@ -48,6 +48,9 @@ class Guard:
             message = "This request came from another site: open CoEval itself and try again."
             return JSONResponse({"error": "not_allowed", "message": message}, 403)
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+        if path.removeprefix("/admin").startswith("/gradio_api/file"):
+            # whoever is signed in and knows a path could read another's upload: nothing of ours needs this route
+            return JSONResponse({"error": "not_found", "message": "There is no such file."}, 404)
         if path == "/admin":
             # a mount answers below its path only
             query = scope["query_string"].decode("latin-1")

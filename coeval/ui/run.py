@@ -53,6 +53,8 @@ def _config(context: Context, host: str, port: int) -> uvicorn.Config:
         port=port,
         log_level="warning",
         timeout_graceful_shutdown=10,
+        # longer than people take over one evaluation, so that a confirm finds its connection open
+        timeout_keep_alive=75,
         forwarded_allow_ips=trusted,
     )
 

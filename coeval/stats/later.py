@@ -1,0 +1,24 @@
+"""Libraries that take seconds to load, loaded when first used: the server answers before anybody asks for them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+
+class Later:
+    """A module that is imported at the first look at one of its names; imports are safe over threads."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Later("scipy.stats")
+
+__all__ = ["Later", "stats"]
