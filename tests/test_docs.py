@@ -11,6 +11,7 @@ import pytest
 from coeval.cli import build_parser
 from coeval.export import SIMPLE
 from coeval.llm.options import PROTOCOLS
+from coeval.ui.help_pages import HELP, TITLES, render
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,3 +55,10 @@ def test_pins_are_those_that_were_tried() -> None:
     pins = (ROOT / "requirements.txt").read_text()
     for pin in ("gradio>=6.31,<7", "sqlite-utils>=4.2.1,<5", "openai>=3.52,<4", "altair>=5.5,<6"):
         assert pin in pins
+
+
+def test_every_help_page_is_shown() -> None:
+    assert {path.stem for path in HELP.glob("*.md")} == set(TITLES)
+    for name in TITLES:
+        page = render(name)
+        assert f"<title>{TITLES[name]}" in page and "<h1>" in page and "<table>" in page

@@ -21,6 +21,7 @@ from coeval.ui.downloads import add_downloads
 from coeval.ui.guard import Guard
 from coeval.ui.identity import COOKIE
 from coeval.ui.joining import add_joining
+from coeval.ui.help_pages import add_help
 from coeval.ui.main import build_main
 from coeval.ui.signin import add_sign_in
 from coeval.ui.theme import HEAD, THEME
@@ -46,6 +47,7 @@ def build_app(context: Context) -> FastAPI:
     add_joining(app, context)
     add_downloads(app, context)
     add_api(app, context)
+    add_help(app)
     _mount(app, build_admin(context), "/admin", lambda request: _name(context, request, Role.OWNER), "../ui/")
     _mount(app, build_main(context), "/", lambda request: _name(context, request), "ui/")
     app.add_middleware(Guard, context=context)
