@@ -179,7 +179,11 @@ def test_every_route_is_in_the_table(context: Context) -> None:
     named = {
         name.partition("?")[0].replace("/crowd", "/{slug}").replace("/demo", "/{slug}") for name in ROUTES
     }
-    named |= {"GET /help/{name}", "GET /download/{slug}/{name}", "GET /download/{slug}/charts/{section}/{name}.csv"}
+    named |= {
+        "GET /help/{name}",
+        "GET /download/{slug}/{name}",
+        "GET /download/{slug}/charts/{section}/{name}.csv",
+    }
     missing = set(routes_of(build_app(context))) - named
     assert not missing, f"say in ROUTES who may use {missing}"
 

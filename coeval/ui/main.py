@@ -59,6 +59,6 @@ def build_main(context: Context) -> gr.Blocks:
 
 def _me(name: str, role: Role) -> Node:
     setup = el("a", "Set-up ↗", href="admin") if role is Role.OWNER else None
-    return el(
-        "div.me", el("span", f"{name} · {role}"), setup, el("a", "Sign out", href="signout", data_post="1")
-    )
+    help_ = el("a", "Help", href="help/guide", target="_blank")
+    leave = el("a", "Sign out", href="signout", data_post="1")
+    return el("div.me", el("span", f"{name} · {role}"), help_, setup, leave)

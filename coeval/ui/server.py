@@ -19,9 +19,9 @@ from coeval.ui.admin import build_admin
 from coeval.ui.api import add_api
 from coeval.ui.downloads import add_downloads
 from coeval.ui.guard import Guard
+from coeval.ui.help_pages import add_help
 from coeval.ui.identity import COOKIE
 from coeval.ui.joining import add_joining
-from coeval.ui.help_pages import add_help
 from coeval.ui.main import build_main
 from coeval.ui.signin import add_sign_in
 from coeval.ui.theme import HEAD, THEME
