@@ -19,9 +19,12 @@ CHROMIUM_ARGS = [
 HOW_TO_GET_IT = "browser tests need playwright and Chromium: apt-get install chromium (or put it on the PATH)"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    """One Chromium for the session; tests are skipped, saying how to get it, where there is none."""
+    """One Chromium for a module; tests are skipped, saying how to get it, where there is none.
+
+    Not for the session: Playwright keeps an event loop running, in which other modules could start none.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT)
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:

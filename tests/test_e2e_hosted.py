@@ -21,7 +21,7 @@ from tests.live_server import LiveServer
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytest_plugins = ["tests.browser"]
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 KEYS = "instance,criterion,accepted,must,explanation\n1a,1,4,,The draft is right here."
 

@@ -12,7 +12,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from tests.browser import HOW_TO_GET_IT, browser  # noqa: F401 a fixture
+from tests.browser import HOW_TO_GET_IT
 from tests.live_server import LiveServer, start_server
 from tests.openai_stub import start_stub
 
@@ -115,13 +115,13 @@ def alpha_of(path: Path) -> float:
     return float(krippendorff.alpha(ratings, level_of_measurement="ordinal"))
 
 
-def new_page(browser: Any) -> Any:  # noqa: F811
+def new_page(browser: Any) -> Any:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
     context.set_default_timeout(30_000)
     return context.new_page()
 
 
-def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> None:  # noqa: F811
+def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> None:
     owner, ana, ben = (new_page(browser) for _ in range(3))
     for one, name in ((owner, "Olu"), (ana, "Ana"), (ben, "Ben")):
         sign_in(one, server, name)

@@ -14,7 +14,6 @@ from coeval.study.access import Context
 from coeval.study.importing import import_study
 from coeval.study.people import sign_in
 from coeval.study.scrutiny import get_step, suggest_criterion
-from tests.browser import browser, page  # noqa: F401 fixtures
 from tests.conftest import make_study
 from tests.live_server import LiveServer, start_server
 from tests.scrutiny_steps import here, save
@@ -42,7 +41,7 @@ def server(tmp_path: Path) -> Iterator[LiveServer]:
 
 
 def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
-    page: Any,  # noqa: F811
+    page: Any,
     server: LiveServer,
 ) -> None:
     page.set_default_timeout(20_000)
@@ -61,7 +60,7 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     assert "suggested at an instance about “Question" in ballot.inner_text()
 
 
-def design(page: Any) -> None:  # noqa: F811
+def design(page: Any) -> None:
     state = page.locator("#design-state")
     state.get_by_text("3 instances have been opened").wait_for()
     box = page.locator("#design-blind input[type=number]")
@@ -72,7 +71,7 @@ def design(page: Any) -> None:  # noqa: F811
     assert box.input_value() == "25"
 
 
-def decide(page: Any) -> None:  # noqa: F811
+def decide(page: Any) -> None:
     page.get_by_role("tab", name="Review").click()
     page.locator("#review-habits").get_by_text("Are the drafts still read?").wait_for()
     page.locator("#review-differing input").click()

@@ -18,7 +18,6 @@ from coeval.study.access import Context
 from coeval.study.design import set_design
 from coeval.study.importing import import_study
 from coeval.study.people import sign_in
-from tests.browser import browser, page  # noqa: F401 fixtures
 from tests.conftest import make_draft, make_study
 from tests.live_server import LiveServer, start_server
 from tests.ui_steps import focused, press
@@ -67,7 +66,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 
 
 @pytest.fixture
-def open_task(page: Any, server: LiveServer) -> Callable[[str], Any]:  # noqa: F811
+def open_task(page: Any, server: LiveServer) -> Callable[[str], Any]:
     """Sign in as an annotator and open the scrutiny of a task."""
     page.set_default_timeout(20_000)
 
@@ -81,7 +80,7 @@ def open_task(page: Any, server: LiveServer) -> Callable[[str], Any]:  # noqa: F
     return open_
 
 
-def show(page: Any, server: LiveServer, slug: str) -> Any:  # noqa: F811
+def show(page: Any, server: LiveServer, slug: str) -> Any:
     page.goto(f"{server.url}/?task={slug}")
     tab = page.get_by_role("tab", name="Scrutiny")
     tab.focus()
@@ -109,16 +108,16 @@ def read(db: Path, sql: str, *values: object) -> list[Json]:
         connection.close()
 
 
-def decide(page: Any, score: int = 3) -> None:  # noqa: F811
+def decide(page: Any, score: int = 3) -> None:
     """Conclusion, score and two lines of evidence, by their keys."""
     press(page, "a", str(score), "a", "a")
 
 
-def chip(page: Any) -> str:  # noqa: F811
+def chip(page: Any) -> str:
     return str(page.locator(".wb-chip[aria-current]").get_attribute("aria-label"))
 
 
-def wait_for_step(page: Any, position: int, criterion: int) -> None:  # noqa: F811
+def wait_for_step(page: Any, position: int, criterion: int) -> None:
     page.wait_for_function(
         """([position, criterion]) => document.querySelector('.wb-jump').value === position
           && document.querySelector('.wb-chip[aria-current]')?.ariaLabel.startsWith(`Criterion ${criterion}:`)
@@ -128,9 +127,11 @@ def wait_for_step(page: Any, position: int, criterion: int) -> None:  # noqa: F8
 
 
 def test_one_person_keys_only_confirms_25_criteria_of_5_instances(
-    open_task: Callable[[str], Any], server: LiveServer
+    open_task: Callable[[str], Any], server: LiveServer, tmp_path: Path
 ) -> None:
-    page = open_task("keys")  # noqa: F811
+    """The run is recorded, with pictures: ``playwright show-trace`` opens what lies in pytest's folder."""
+    page = open_task("keys")
+    page.context.tracing.start(screenshots=True, title="25 criteria by the keyboard")
     page.evaluate(
         """() => { window.clicks = 0;
         for (const name of ['mousedown', 'pointerdown', 'touchstart'])
@@ -142,6 +143,7 @@ def test_one_person_keys_only_confirms_25_criteria_of_5_instances(
         assert focused(page).startswith("Confirm and next")
         press(page, "Control+Enter")
     page.locator(".wb-end").get_by_text("That was the last one").wait_for()
+    page.context.tracing.stop(path=tmp_path / "keys-only.zip")
     assert page.evaluate("window.clicks") == 0
     found = saved(server, "keys")
     assert len(found) == 25 == len({(one["instance"], one["criterion"]) for one in found})
@@ -152,7 +154,7 @@ def test_one_person_keys_only_confirms_25_criteria_of_5_instances(
 def test_a_line_cut_in_the_middle_of_a_save_saves_it_once(
     open_task: Callable[[str], Any], server: LiveServer
 ) -> None:
-    page = open_task("offline")  # noqa: F811
+    page = open_task("offline")
     decide(page)
     page.context.set_offline(True)
     press(page, "Control+Enter")
@@ -167,7 +169,7 @@ def test_a_line_cut_in_the_middle_of_a_save_saves_it_once(
 def test_an_answer_that_is_lost_on_its_way_back_saves_it_once(
     open_task: Callable[[str], Any], server: LiveServer
 ) -> None:
-    page = open_task("answer-lost")  # noqa: F811
+    page = open_task("answer-lost")
 
     def lose(route: Any) -> None:
         route.fetch()  # the server saves, and its answer never arrives
@@ -188,7 +190,7 @@ def test_kill_9_between_click_and_answer(
 ) -> None:
     """The server dies before it has read the save, or when it has saved and not answered yet."""
     slug = f"killed-{when}"
-    page = open_task(slug)  # noqa: F811
+    page = open_task(slug)
     decide(page)
     press(page, "Control+Enter")
     wait_for_step(page, 1, 2)
@@ -222,7 +224,7 @@ def test_kill_9_between_click_and_answer(
 def test_what_is_typed_survives_a_killed_server_and_a_reload(
     open_task: Callable[[str], Any], server: LiveServer
 ) -> None:
-    page = open_task("killed-after")  # noqa: F811
+    page = open_task("killed-after")
     press(page, "r", "Control+A")
     page.keyboard.type("not confirmed yet")
     server.kill9()
@@ -235,7 +237,7 @@ def test_what_is_typed_survives_a_killed_server_and_a_reload(
 def test_a_stale_tab_is_refused_and_shows_both_versions(
     open_task: Callable[[str], Any], server: LiveServer
 ) -> None:
-    page = open_task("tabs")  # noqa: F811
+    page = open_task("tabs")
     other = show(page.context.new_page(), server, "tabs")
     decide(page, 5)
     press(page, "Control+Enter")
@@ -253,7 +255,7 @@ def test_a_stale_tab_is_refused_and_shows_both_versions(
 
 
 def test_blind_shows_no_word_of_the_draft(
-    page: Any,  # noqa: F811
+    page: Any,
     open_task: Callable[[str], Any],
     server: LiveServer,
 ) -> None:
@@ -270,7 +272,7 @@ def test_blind_shows_no_word_of_the_draft(
 
 
 def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server: LiveServer) -> None:
-    page = open_task("first")  # noqa: F811
+    page = open_task("first")
     assert "Give your own score first" in page.locator(".wb-arm").inner_text()
     assert page.locator(".rt-row").count() == 1 and page.locator(".rt-add").count() == 0
     assert not [text for text in DRAFTED if text in page.locator(".wb").inner_text()]
@@ -290,7 +292,7 @@ def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server:
 def test_earlier_versions_are_at_hand_and_a_note_becomes_a_suggestion(
     open_task: Callable[[str], Any], server: LiveServer
 ) -> None:
-    page = open_task("back")  # noqa: F811
+    page = open_task("back")
     to_the_score = ["ArrowUp"] * 4 + ["ArrowDown"]
     for keys in (["a", "1", "a", "a"], [*to_the_score, "2"], [*to_the_score, "5"]):
         press(page, *keys, "Control+Enter")

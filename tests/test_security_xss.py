@@ -14,7 +14,6 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people import sign_in
 from coeval.ui.agreement import SECTIONS
-from tests.browser import browser  # noqa: F401 a fixture
 from tests.hostile_study import SLUG, fill
 from tests.live_server import LiveServer, start_server
 from tests.payloads import EVIL, XSS
@@ -40,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 class Watch:
     """A signed-in page, and what an attack would have left behind."""
 
-    def __init__(self, browser: Any, server: LiveServer, name: str) -> None:  # noqa: F811
+    def __init__(self, browser: Any, server: LiveServer, name: str) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
         self.context.set_default_timeout(20_000)
         self.url, self.page = server.url, self.context.new_page()
@@ -81,7 +80,7 @@ class Watch:
 
 
 @pytest.fixture
-def watch(browser: Any, server: LiveServer) -> Iterator[Watch]:  # noqa: F811
+def watch(browser: Any, server: LiveServer) -> Iterator[Watch]:
     made = Watch(browser, server, "Olu")
     yield made
     made.context.close()
@@ -157,7 +156,7 @@ def test_a_hostile_file_and_its_column_names(watch: Watch, tmp_path: Path) -> No
     watch.assert_unharmed()
 
 
-def test_a_name_that_is_a_script_is_only_a_name(browser: Any, server: LiveServer) -> None:  # noqa: F811
+def test_a_name_that_is_a_script_is_only_a_name(browser: Any, server: LiveServer) -> None:
     watch = Watch(browser, server, "<img src=x onerror=window.__xss=1>")
     watch.assert_unharmed()
     watch.page.goto(f"{server.url}/?task=<script>window.__xss=1</script>")

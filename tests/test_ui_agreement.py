@@ -48,8 +48,6 @@ from coeval.ui.view import el
 from tests.conftest import make_study
 from tests.live_server import LiveServer, start_server
 
-pytest_plugins = ["tests.browser"]
-
 HOSTILE = "<img src=x onerror=alert(1)>"
 RESEARCHER = Person("Rui", Role.RESEARCHER)
 ANNOTATOR = Person("Ana", Role.ANNOTATOR)

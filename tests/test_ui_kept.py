@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tests.ui_harness import Harness
 
-pytest_plugins = ["tests.browser", "tests.ui_harness"]
+pytest_plugins = ["tests.ui_harness"]
 pytestmark = pytest.mark.browser
 
 DECIDE_ALL = ["a", "3", "a", "a", "a"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.ui_harness import Harness
 
-pytest_plugins = ["tests.browser", "tests.ui_harness"]
+pytest_plugins = ["tests.ui_harness"]
 pytestmark = pytest.mark.browser
 
 PANE = ".wb-pane-output .wb-text"
