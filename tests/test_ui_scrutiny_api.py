@@ -13,8 +13,12 @@ from fastapi.testclient import TestClient
 
 from coeval.domain import Person, Study
 from coeval.store.assignments import Filter
+from coeval.store.crowd import Plan, Terms
+from coeval.study import crowd, onboarding
 from coeval.study.access import Context
+from coeval.study.exams import set_keys
 from coeval.study.importing import import_study
+from coeval.study.onboarding import Link
 from coeval.study.people import sign_in
 from coeval.study.scrutiny import Move, get_step
 from coeval.ui.api import add_api
@@ -119,6 +123,29 @@ def test_no_route_gives_a_withheld_draft_away(
         for answer in answers:
             assert not gives_away(answer)
             assert '"draft_score":4' not in answer.text.replace(" ", "")
+
+
+def test_a_save_after_which_no_work_is_given_is_kept(
+    ask: Callable[[str], TestClient], context: Context, owner: Person
+) -> None:
+    terms = Terms(service="prolific", code_done="D", code_screened="S", code_declined="N")
+    crowd.set_plan(context, owner, "demo", Plan(per_instance=1, batch=1, quota=8, terms=terms))
+    # the third line of every draft must be deleted, so that approving all fails the check
+    set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,,3\n")
+    client = ask("")
+    person, token = onboarding.arrive(context, "demo", Link("prolific", "worker00000001", "S", "A"))
+    onboarding.begin(context, person, "demo")
+    client.cookies.set(COOKIE, token)
+    step, sent = client.get(f"{BASE}/step").json(), []
+    while step:
+        sent.append(body(step, 4))
+        answer = client.post(f"{BASE}/submissions", json=sent[-1])
+        assert answer.status_code == 200, answer.text
+        step = answer.json()["next"]
+    assert "attention check" in answer.json()["message"]
+    with context.store.read() as db:
+        kept = {uid for (uid,) in db.conn.execute("SELECT uid FROM submission")}
+    assert kept == {one["uid"] for one in sent}
 
 
 def test_history_and_suggestions_are_of_ones_own_queue(ask: Callable[[str], TestClient]) -> None:

@@ -22,6 +22,9 @@ from coeval.store.migrations_crowd import migrations
 __all__ = ["Database", "Store"]
 
 BUSY_SECONDS = 30.0
+OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+NESTED = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
+"""How a transaction begins, is kept, and is undone."""
 
 
 class Store:
@@ -62,22 +65,34 @@ class Store:
     def write(self) -> Iterator[Database]:
         """A transaction that sees and changes the newest state: all of it is kept, or none.
 
+        Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
+
         Raises:
             StorageError: the file is locked, full or read-only; nothing was written.
         """
         with self._lock, self._translated():
-            self._writer.conn.execute("BEGIN IMMEDIATE")
+            inside = self._writer.conn.in_transaction
+            begin, keep, undo = NESTED if inside else OUTERMOST
+            self._writer.conn.execute(begin)
+            self._local.writing = True
             try:
                 yield self._writer
-                self._writer.conn.execute("COMMIT")
+                self._writer.conn.execute(keep)
             except BaseException:
+                # a full disk has ended the transaction already
                 if self._writer.conn.in_transaction:
-                    self._writer.conn.execute("ROLLBACK")
+                    for statement in undo:
+                        self._writer.conn.execute(statement)
                 raise
+            finally:
+                self._local.writing = inside
 
     @contextmanager
     def read(self) -> Iterator[Database]:
-        """A consistent view of the file as it stands now; writers are not held up."""
+        """A consistent view of the file as it stands now, or as one's own transaction has left it."""
+        if getattr(self._local, "writing", False):
+            yield self._writer
+            return
         db = getattr(self._local, "db", None)
         with self._translated():
             if db is None:

@@ -6,8 +6,10 @@ event queue because the queue is what limits how many people can confirm at once
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -16,7 +18,7 @@ from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundErro
 from coeval.store.assignments import Filter
 from coeval.study import scrutiny
 from coeval.study.access import Context
-from coeval.study.scrutiny import Move, Where
+from coeval.study.scrutiny import Move, Step, Where
 from coeval.ui.identity import get_person
 from coeval.ui.payloads import LARGEST_ID, MarkPayload, SubmissionPayload, SuggestionPayload
 from coeval.ui.step_json import history_json, step_json
@@ -50,22 +52,12 @@ def add_api(app: FastAPI, context: Context) -> None:
         where = Where(filter, at, instance, criterion, move)
         return step_json(scrutiny.get_step(context, get_person(context, request), slug, where))
 
+    saving = CapacityLimiter(1)
+
     @router.post("/submissions")
-    def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> Any:
-        person, sent = get_person(context, request), payload.to_sent()
-        here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
-        try:
-            saved = scrutiny.submit(context, person, slug, sent)
-        except StaleError as error:
-            step = scrutiny.get_step(context, person, slug, here)
-            return JSONResponse({"error": "stale", "message": str(error), "step": step_json(step)}, 409)
-        # after a score given first, the same screen comes again, with the draft
-        move = Move.HERE if sent.first else Move.NEXT
-        onward = Where(here.which, None, here.instance, here.criterion, move)
-        return {
-            "saved": {"revision": saved.revision, "submitted_at": saved.submitted_at},
-            "next": step_json(scrutiny.get_step(context, person, slug, onward)),
-        }
+    async def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+        # the file takes one save at a time: one thread makes them, where many would wait for one another
+        return await to_thread.run_sync(_save, context, request, slug, payload, limiter=saving)
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
@@ -94,6 +86,29 @@ def add_api(app: FastAPI, context: Context) -> None:
     app.include_router(router)
     app.add_exception_handler(CoevalError, _on_error)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
+
+
+def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+    """One transaction: the save, and the opening of what comes next."""
+    person, sent = get_person(context, request), payload.to_sent()
+    here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
+    # after a score given first, the same screen comes again, with the draft
+    onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
+    step: Step | CoevalError
+    try:
+        with context.store.write():
+            saved = scrutiny.submit(context, person, slug, sent)
+            try:
+                step = scrutiny.get_step(context, person, slug, onward)
+            except CoevalError as error:  # there is no more work for this person; what they saved is kept
+                step = error
+    except StaleError as error:
+        step = scrutiny.get_step(context, person, slug, here)
+        return JSONResponse({"error": "stale", "message": str(error), "step": step_json(step)}, 409)
+    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
+    if isinstance(step, CoevalError):
+        return JSONResponse({"saved": kept, "next": None, "message": str(step)})
+    return JSONResponse({"saved": kept, "next": step_json(step)})
 
 
 def _on_error(request: Request, error: CoevalError) -> JSONResponse:

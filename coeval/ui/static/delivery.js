@@ -64,7 +64,7 @@ export class Delivery {
     this.isFlying = false;
   }
 
-  onsaved(entry, { saved, next }) {
+  onsaved(entry, { saved, next, message }) {
     const { bench } = this;
     this.isFlying = false;
     this.dropKept(entry);
@@ -76,8 +76,23 @@ export class Delivery {
     }
     bench.work.settled = true;
     bench.notices.clearWarnings();
+    if (!next) {
+      this.showEnd(message);
+      return;
+    }
     bench.show(next);
     bench.onsaved(saved);
+  }
+
+  /** Saved, and nothing more is to be had here: the page itself knows where to go on. */
+  showEnd(message) {
+    const { bench } = this;
+    bench.table.lock(true);
+    bench.notices.stay(
+      'ended',
+      message,
+      button('Go on', { class: 'ce-btn', onclick: () => window.location.reload() }),
+    );
   }
 
   /** What is kept goes once the server has it, unless more was typed since. */

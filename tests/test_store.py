@@ -1,0 +1,60 @@
+"""Transactions of the store: all or nothing, also where one is a part of another."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from coeval.store import Database, Store
+
+
+def add_note(db: Database, text: str) -> None:
+    db.conn.execute("INSERT INTO note VALUES (?)", [text])
+
+
+def list_notes(store: Store) -> list[str]:
+    with store.read() as db:
+        return [text for (text,) in db.conn.execute("SELECT text FROM note ORDER BY rowid")]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path / "s.db")
+    with made.write() as db:
+        db.conn.execute("CREATE TABLE note (text TEXT)")
+    return made
+
+
+def test_a_part_that_fails_is_undone_by_itself(store: Store) -> None:
+    with store.write() as db:
+        add_note(db, "before")
+        with pytest.raises(ValueError), store.write() as inner:
+            add_note(inner, "undone")
+            raise ValueError
+        add_note(db, "after")
+    assert list_notes(store) == ["before", "after"]
+
+
+def test_a_part_is_kept_only_with_the_whole(store: Store) -> None:
+    with pytest.raises(ValueError), store.write():
+        with store.write() as inner:
+            add_note(inner, "a part")
+        raise ValueError
+    assert list_notes(store) == []
+
+
+def test_ones_own_changes_are_read_before_they_are_kept_and_others_do_not_see_them(store: Store) -> None:
+    seen: list[list[str]] = []
+    with store.write() as db:
+        add_note(db, "mine")
+        assert list_notes(store) == ["mine"]
+        with store.write() as inner:
+            add_note(inner, "a part")
+        assert list_notes(store) == ["mine", "a part"]
+        other = threading.Thread(target=lambda: seen.append(list_notes(store)))
+        other.start()
+        other.join()
+    assert seen == [[]]
+    assert list_notes(store) == ["mine", "a part"]
