@@ -8,7 +8,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.domain import Person, Role
-from coeval.store.common import insert, now, one, rows, scalar
+from coeval.store.common import insert, now, one, scalar
 from coeval.store.people import get_person_by_id, person_of
 
 
@@ -66,11 +66,6 @@ def set_guest(db: Database, person: int, guest: bool) -> None:
 
 def is_guest(db: Database, person: int) -> bool:
     return bool(scalar(db, "SELECT guest FROM account WHERE annotator = ?", [person]))
-
-
-def list_kinds(db: Database) -> dict[int, str]:
-    """The kind of account of everybody who has one, by the person's id."""
-    return {row["annotator"]: row["kind"] for row in rows(db, "SELECT annotator, kind FROM account")}
 
 
 def add_invitation(db: Database, token_hash: str, invitation: Invitation, expires_at: str) -> None:

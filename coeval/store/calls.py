@@ -9,7 +9,7 @@ from sqlite_utils import Database
 
 from coeval.domain import Call
 from coeval.store import Store
-from coeval.store.common import now, one, rows, scalar
+from coeval.store.common import now, one
 
 COLUMNS = (
     "request_hash", "sample", "model", "endpoint", "request", "response", "prompt_tokens",
@@ -51,23 +51,6 @@ def count_calls(db: Database) -> dict[str, float]:
     )
     assert row is not None
     return row
-
-
-def list_failures(db: Database, *, limit: int = 100) -> list[Call]:
-    """Questions whose every attempt failed so far, newest first."""
-    sql = (
-        "SELECT f.* FROM call f WHERE f.error <> '' AND NOT EXISTS (SELECT 1 FROM call ok WHERE"
-        " ok.request_hash = f.request_hash AND ok.sample = f.sample AND ok.error = '')"
-        " ORDER BY f.id DESC LIMIT ?"
-    )
-    return [_call(row) for row in rows(db, sql, [limit])]
-
-
-def mean_latency_ms(db: Database, model: str) -> float | None:
-    """Mean latency of a model's answers so far, in milliseconds; None before the first."""
-    sql = "SELECT avg(latency_ms) FROM (SELECT latency_ms FROM call WHERE model = ? AND error = '' LIMIT 500)"
-    found = scalar(db, sql, [model])
-    return None if found is None else float(found)
 
 
 class StoredLedger:

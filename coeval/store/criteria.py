@@ -81,13 +81,6 @@ def get_criteria_set(db: Database, task: int, version: int | None = None) -> Cri
     )
 
 
-def list_versions(db: Database, task: int) -> list[int]:
-    return [
-        row["version"]
-        for row in rows(db, "SELECT version FROM criteria_set WHERE task = ? ORDER BY version", [task])
-    ]
-
-
 def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by: str) -> CriteriaSet:
     """Freeze these criteria as the next version of the task's set."""
     version = 1 + scalar(db, "SELECT coalesce(max(version), 0) FROM criteria_set WHERE task = ?", [task])

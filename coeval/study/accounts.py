@@ -12,6 +12,7 @@ import threading
 import unicodedata
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -44,8 +45,12 @@ ARRIVALS = 120
 HASHER = PasswordHasher()
 AT_ONCE = threading.BoundedSemaphore(2)
 """Each hash takes 64 MiB for a moment: a flood of sign-ins has to wait its turn."""
-NOBODY = HASHER.hash(secrets.token_hex(16))
-"""What the password of a name that does not exist is held against."""
+
+
+@cache
+def _nobodys_secret() -> str:
+    """What the password of a name that does not exist is held against."""
+    return HASHER.hash(secrets.token_hex(16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,8 @@ def sign_in_with_password(
 
 
 def _is_right(account: Account | None, password: str) -> bool:
-    secret = account.secret if account else NOBODY
+    nobodys = _nobodys_secret()  # made before it is known whether it is needed: the first time takes longer
+    secret = account.secret if account else nobodys
     try:
         with AT_ONCE:
             HASHER.verify(secret, _normal(password[: MAX_PASSWORD + 1]))

@@ -99,12 +99,6 @@ def hash_token(token: str) -> str:
 
 
 @use_case(EVERYONE, guests=True)
-def whoami(context: Context, person: Person) -> Person:
-    """See one's own name and role."""
-    return person
-
-
-@use_case(EVERYONE, guests=True)
 def sign_out_everywhere(context: Context, person: Person) -> int:
     """End all of one's own sessions, on every device."""
     with context.store.write() as db:

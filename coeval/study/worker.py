@@ -23,16 +23,9 @@ class Worker:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._threads: dict[int, threading.Thread] = {}
 
     def start(self, job: Job) -> None:
-        thread = threading.Thread(target=self._run, args=(job,), name=f"job-{job.id}", daemon=True)
-        self._threads[job.id] = thread
-        thread.start()
-
-    def is_running(self, job: int) -> bool:
-        thread = self._threads.get(job)
-        return thread is not None and thread.is_alive()
+        threading.Thread(target=self._run, args=(job,), name=f"job-{job.id}", daemon=True).start()
 
     def _run(self, job: Job) -> None:
         self._update(job, state=JobState.RUNNING)

@@ -56,7 +56,7 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
     def _answer(request: gr.Request, slug: str | None, act: Callable[[Person], str]) -> dict[Any, Any]:
         try:
             person = get_person(context, request)
-            return _state(person, slug, act(person))
+            return _state(person, slug, act(person) if slug else "")
         except CoevalError as error:
             raise shown(error) from error
 
@@ -69,7 +69,7 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
         def act(person: Person) -> str:
             before = crowd.get_plan(context, person, slug)
             plan = replace(_read(given), state=before.state if before else StudyState.RUNNING)
-            crowd.set_plan(context, person, slug, plan, exam=given["exam"].strip())
+            crowd.set_plan(context, person, slug, plan, exam=str(given["exam"] or "").strip())
             return "The plan is saved."
 
         return _answer(request, slug, act)
@@ -78,7 +78,7 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
         return _answer(
             request,
             slug,
-            lambda person: f"{exams.set_keys(context, person, slug, text)} answer keys are set.",
+            lambda person: f"{exams.set_keys(context, person, slug, text or '')} answer keys are set.",
         )
 
     save.click(on_save, [task, *fields.values()], outputs, **QUICK)
@@ -155,6 +155,7 @@ def _read(given: dict[str, Any]) -> Plan:
     }
     terms = {name: given[name] for name in Terms.__dataclass_fields__}
     terms |= {name: int(given[name] or 0) for name in ("max_tries", "warn_after", "block_after")}
+    terms |= {name: str(given[name] or "") for name in ("consent", "guidelines", "service", "currency")}
     terms |= {
         name: str(given[name] or "").strip() for name in ("code_done", "code_screened", "code_declined")
     }

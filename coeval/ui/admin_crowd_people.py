@@ -77,7 +77,7 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
             try:
                 person = get_person(context, request)
                 if chosen:
-                    _decide(context, person, slug, name, chosen, said)
+                    _decide(context, person, slug, name, chosen, said or "")
                 return _state(person, slug)
             except CoevalError as error:
                 raise shown(error) from error

@@ -45,7 +45,8 @@ def build_hosting_tab(context: Context) -> Bind:
 
     def on_invite(wanted: str, known: str, request: gr.Request) -> Any:
         def act() -> str:
-            token = accounts.invite(context, get_person(context, request), Role(wanted), name=known.strip())
+            role = Role(wanted or Role.ANNOTATOR)
+            token = accounts.invite(context, get_person(context, request), role, name=(known or "").strip())
             return build_link(context.settings, token)
 
         return _told(act)
@@ -53,7 +54,7 @@ def build_hosting_tab(context: Context) -> Bind:
     def on_end(known: str, request: gr.Request) -> Any:
         return _told(
             lambda: (
-                f"{people.end_sessions(context, get_person(context, request), known.strip())} sessions ended"
+                f"{people.end_sessions(context, get_person(context, request), (known or '').strip())} sessions ended"
             )
         )
 

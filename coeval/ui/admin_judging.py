@@ -43,7 +43,7 @@ class FusionBox:
     async def on_draft(self, slug: str, model: str, chosen: list[str] | None, request: gr.Request) -> str:
         try:
             person = get_person(self.context, request)
-            wish = Wish(model=model.strip(), protocol="fusion", assistants=tuple(chosen or ()))
+            wish = Wish(model=(model or "").strip(), protocol="fusion", assistants=tuple(chosen or ()))
             return await helping.draft_plan(self.context, person, slug, wish)
         except CoevalError as error:
             raise shown(error) from error
@@ -79,7 +79,7 @@ class StepsBox:
     ) -> dict[Any, Any]:
         try:
             person = get_person(self.context, request)
-            steps = await helping.draft_steps(self.context, person, slug, model.strip())
+            steps = await helping.draft_steps(self.context, person, slug, (model or "").strip())
         except CoevalError as error:
             raise shown(error) from error
         chosen = criterion if criterion in steps else next(iter(steps), None)
@@ -90,8 +90,8 @@ class StepsBox:
 
     def on_save(self, slug: str, criterion: str, text: str, request: gr.Request) -> str:
         def save(person: Person) -> str:
-            helping.save_steps(self.context, person, slug, criterion or "", text)
-            return text
+            helping.save_steps(self.context, person, slug, criterion or "", text or "")
+            return text or ""
 
         saved = self._do(request, save)
         gr.Info("Saved: runs from now on use these steps.")

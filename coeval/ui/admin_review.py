@@ -115,7 +115,7 @@ class _Handlers:
     def on_compare(
         self, slug: str, instance: str, criterion: str | None, request: gr.Request
     ) -> dict[Any, Any]:
-        return self._do(request, lambda person: self._look(person, slug, instance, criterion))
+        return self._do(request, lambda person: self._look(person, slug, instance or "", criterion))
 
     def on_decide(
         self,
@@ -130,8 +130,8 @@ class _Handlers:
         def decide(person: Person) -> dict[Any, Any]:
             if score is None:
                 raise InputError("No score is chosen: choose the one that should stand, then record it.")
-            key = (slug, instance.strip(), _id(criterion))
-            decided = {"score": float(score), "note": note, "revision": revision}
+            key = (slug, (instance or "").strip(), _id(criterion))
+            decided = {"score": float(score), "note": note or "", "revision": revision}
             review.adjudicate(self.context, person, *key, **decided)  # type: ignore[arg-type]
             gr.Info("Decision recorded")
             return self._lists(person, slug) | self._look(person, slug, instance, criterion)

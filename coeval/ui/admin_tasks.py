@@ -56,7 +56,8 @@ def build_tasks_tab(context: Context, task: gr.Dropdown) -> Bind:
     def on_save(*values: Any, request: gr.Request) -> dict[Any, Any]:
         try:
             person = get_person(context, request)
-            wanted = _read_form(dict(zip(FIELDS, values, strict=True)))
+            given = {name: value or "" for name, value in zip(FIELDS, values, strict=True)}
+            wanted = _read_form(given)
             known = {one.slug for one in tasks.list_tasks(context, person)}
             step = tasks.update_task if wanted.slug in known else tasks.add_task
             stored = step(context, person, wanted)
@@ -125,11 +126,11 @@ def _read_form(values: dict[str, str]) -> Task:
     slug = values["slug"].strip() or make_slug(values["name"])
     return Task(
         slug=slug,
-        name=values["name"] or "",
-        description=values["description"] or "",
-        input_field=values["input_field"] or "",
-        output_field=values["output_field"] or "",
-        guidelines=values["guidelines"] or "",
+        name=values["name"],
+        description=values["description"],
+        input_field=values["input_field"],
+        output_field=values["output_field"],
+        guidelines=values["guidelines"],
         scale=read_scale(values["scale"]),
     )
 

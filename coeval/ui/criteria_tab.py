@@ -171,7 +171,7 @@ class _Handlers:
 
     def on_open_vote(self, slug: str, lines: str, request: gr.Request) -> dict[Any, Any]:
         def open_vote(person: Person, task: str) -> None:
-            proposals = [Proposal(line, Origin.HUMAN) for line in lines.splitlines()]
+            proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
             criteria.open_round(self.context, person, task, proposals)
 
         return self._do(request, slug, open_vote) | {self.parts.lines: ""}

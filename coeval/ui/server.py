@@ -55,6 +55,8 @@ def build_app(context: Context) -> FastAPI:
 
 
 def _mount(app: FastAPI, blocks: gr.Blocks, path: str, auth, static: str) -> None:  # type: ignore[no-untyped-def]
+    # Gradio takes any path of the machine for an upload in apps that were mounted rather than launched
+    blocks.has_launched = True
     gr.mount_gradio_app(
         app,
         blocks,
