@@ -74,7 +74,11 @@ def test_the_same_seed_gives_the_same_report(study: StudyFrames, report: dict[st
 def test_agreement_is_alpha_of_the_pivoted_scores(study: StudyFrames, report: dict[str, Any]) -> None:
     table = study.scores.pivot(index="annotator", columns=["instance", "criterion"], values="score")
     llm = study.drafts[study.drafts["shown"]].set_index(["instance", "criterion"])["score"]
-    joined = pd.concat([table, llm.to_frame("llm").T])
+    genuine = study.scores[
+        ~study.scores["sown"]
+    ]  # beside the model, nothing counts that was shown a wrong score
+    beside = genuine.pivot(index="annotator", columns=["instance", "criterion"], values="score")
+    joined = pd.concat([beside, llm.to_frame("llm").T])
     for level in ("nominal", "ordinal", "interval"):
         found = report["agreement"]
         assert found["humans"][level] == pytest.approx(krippendorff_alpha(table, level))

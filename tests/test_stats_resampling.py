@@ -41,7 +41,7 @@ def test_replicates_are_the_packages_on_the_same_draws(
     sample = sample_units(parse_ratings(draw_table(annotators, units, seed=seed)))
     assert isinstance(sample, CountPatterns)
     weights = next(draw_weights(sample.times, 5, np.random.default_rng(seed)))
-    ours = sample.alphas(weights, level)  # type: ignore[arg-type]
+    (ours,) = sample.alphas(weights, level)  # type: ignore[arg-type]
     for row, value in zip(weights.astype(int), ours, strict=True):
         counts = np.repeat(sample.counts, row, axis=0).astype(int)
         if np.count_nonzero(counts.sum(axis=0)) < 2:

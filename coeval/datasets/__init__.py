@@ -1,6 +1,7 @@
 """Files to domain: every format that can be imported, each in its own module.
 
-``load_study`` reads a file or folder whole, or refuses it whole with one InputError; nothing is written.
+``open_source`` checks a file or folder whole, or refuses it whole with one InputError, and then gives its
+rows one by one; ``load_study`` gives them all at once. Nothing is written.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from pathlib import Path
 from coeval.datasets import ratings, release
 from coeval.datasets.demo import is_demo, load_demo
 from coeval.datasets.formats import TABLES, guess_table
-from coeval.datasets.instances import FIELDS, load_instances
-from coeval.datasets.previews import Preview, preview_study, preview_table
+from coeval.datasets.instances import FIELDS, open_instances
+from coeval.datasets.previews import Preview, preview_source, preview_table
 from coeval.datasets.rating_rows import RATING_FIELDS
+from coeval.datasets.source import Source, source_of
 from coeval.datasets.table import match_columns
-from coeval.datasets.text import load_json
+from coeval.datasets.text import load_json, reading
 from coeval.domain import Study
 from coeval.errors import InputError
 
@@ -25,10 +27,13 @@ __all__ = [
     "FORMATS",
     "RATING_FIELDS",
     "Preview",
+    "Source",
     "detect_format",
     "load_demo",
     "load_study",
+    "open_source",
     "preview",
+    "source_of",
 ]
 
 RELEASE, RATINGS, DEMO = "coeval-release", "ratings-csv", "demo"
@@ -36,10 +41,10 @@ FORMATS = ("auto", *TABLES, RELEASE, RATINGS, DEMO)
 """What ``format`` may be."""
 
 
-def load_study(
+def open_source(
     path: str | Path, *, slug: str, format: str = "auto", mapping: Mapping[str, str] | None = None
-) -> Study:
-    """Read a file or folder as a study for the task named ``slug``.
+) -> Source:
+    """Check a file or folder as a study for the task named ``slug``, to be read row by row.
 
     ``mapping`` says which column each field is read from (field -> column) in the tabular formats: FIELDS,
     and for ratings RATING_FIELDS.
@@ -47,11 +52,16 @@ def load_study(
     Raises InputError with the file, the line, the column and the remedy for anything that cannot be used.
     """
     path = Path(path)
-    try:
+    with reading(path.name):
         kind = detect_format(path, mapping) if format == "auto" else _check_format(format)
-        return _load(path, kind, slug, mapping)
-    except OSError as exc:
-        raise InputError(f"{path.name} cannot be read: {exc.strerror or exc}.") from exc
+        return _open(path, kind, slug, mapping)
+
+
+def load_study(
+    path: str | Path, *, slug: str, format: str = "auto", mapping: Mapping[str, str] | None = None
+) -> Study:
+    """A file or folder as a study in memory; otherwise as ``open_source``."""
+    return open_source(path, slug=slug, format=format, mapping=mapping).load()
 
 
 def preview(
@@ -62,13 +72,11 @@ def preview(
     Raises InputError as ``load_study`` does, but for columns that are still to be mapped.
     """
     path = Path(path)
-    try:
+    with reading(path.name):
         kind = detect_format(path, mapping) if format == "auto" else _check_format(format)
         if kind in TABLES or (kind == RATINGS and path.is_file()):
             return preview_table(path, kind, mapping, limit)
-        return preview_study(_load(path, kind, "preview", mapping), kind, limit)
-    except OSError as exc:
-        raise InputError(f"{path.name} cannot be read: {exc.strerror or exc}.") from exc
+        return preview_source(_open(path, kind, "preview", mapping), kind, limit)
 
 
 def detect_format(path: Path, mapping: Mapping[str, str] | None = None) -> str:
@@ -106,16 +114,16 @@ def _check_format(format: str) -> str:
     return format
 
 
-def _load(path: Path, kind: str, slug: str, mapping: Mapping[str, str] | None) -> Study:
+def _open(path: Path, kind: str, slug: str, mapping: Mapping[str, str] | None) -> Source:
     if kind in TABLES:
-        return load_instances(TABLES[kind](path), slug, mapping)
+        return open_instances(TABLES[kind](path), slug, mapping)
     if kind == RATINGS:
-        return ratings.load(path, slug, mapping)
+        return ratings.open_ratings(path, slug, mapping)
     if mapping:
         raise InputError(
             f"columns cannot be mapped in the format {kind}, whose fields are fixed; leave it out."
         )
     if kind == RELEASE:
-        return release.load(path, slug)
+        return source_of(release.load(path, slug))
     study, _ = load_demo(path)
-    return replace(study, task=replace(study.task, slug=slug))
+    return source_of(replace(study, task=replace(study.task, slug=slug)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from coeval.datasets.seen import Seen
+from coeval.datasets.source import Rows, Source
 from coeval.datasets.table import Row, Table, match_columns, require_columns
 from coeval.datasets.text import shorten
-from coeval.domain import Instance, Study, Task
+from coeval.domain import Instance, Task
 from coeval.errors import InputError
 
 FIELDS = ("instance", "input", "output", "document", "system", "reference")
@@ -18,9 +20,9 @@ MAX_NAME = 1_000
 """Longest instance, document or system name, in characters."""
 
 
-def load_instances(
+def open_instances(
     table: Table, slug: str, mapping: Mapping[str, str] | None, *, guess: bool = False
-) -> Study:
+) -> Source:
     """A study of instances alone. ``guess`` also accepts synonyms of the column names.
 
     An instance without an id gets the number of its row; one without a document gets one made from its
@@ -30,18 +32,28 @@ def load_instances(
     """
     columns = match_columns(table, FIELDS, mapping, guess=guess)
     require_columns(table, columns, ("input", "output"))
-    lines: dict[str, int] = {}
-    instances: list[Instance] = []
+    instances = Rows(lambda: (one for _, one in _read(table, columns)))
+    repeated = Seen(one.external_id for one in instances).repeated()
+    if repeated:
+        _refuse_repeated(table, columns, repeated)
+    return Source(_name_task(slug, columns), instances)
+
+
+def _read(table: Table, columns: Mapping[str, str]) -> Iterator[tuple[int, Instance]]:
+    """Every instance with its line."""
     for number, row in enumerate(table.rows(), start=1):
-        instance = _Reader(table, columns, row).read(number)
-        first = lines.setdefault(instance.external_id, row.line)
-        if first != row.line:
+        yield row.line, _Reader(table, columns, row).read(number)
+
+
+def _refuse_repeated(table: Table, columns: Mapping[str, str], repeated: Collection[int]) -> None:
+    lines: dict[str, int] = {}
+    for line, instance in _read(table, columns):
+        name = instance.external_id
+        if hash(name) in repeated and lines.setdefault(name, line) != line:
             raise InputError(
-                f"{table.name}: {table.unit}s {first} and {row.line} have the same instance id "
-                f"'{shorten(instance.external_id)}'; give each its own."
+                f"{table.name}: {table.unit}s {lines[name]} and {line} have the same instance id "
+                f"'{shorten(name)}'; give each its own."
             )
-        instances.append(instance)
-    return Study(_name_task(slug, columns), tuple(instances))
 
 
 def name_document(text: str) -> str:

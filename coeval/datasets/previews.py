@@ -9,8 +9,8 @@ from pathlib import Path
 from coeval.datasets.formats import TABLES, open_table
 from coeval.datasets.instances import FIELDS
 from coeval.datasets.rating_rows import RATING_FIELDS
+from coeval.datasets.source import Source
 from coeval.datasets.table import Table, match_columns
-from coeval.domain import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,15 @@ def preview_table(path: Path, format: str, mapping: Mapping[str, str] | None, li
     return Preview(format, table.columns, fields, matched, tuple(rows), count)
 
 
-def preview_study(study: Study, format: str, limit: int) -> Preview:
+def preview_source(source: Source, format: str, limit: int) -> Preview:
     """The preview of a study whose format fixes its fields: its instances."""
     columns = ("instance", "document", "system", "input", "output")
-    rows = [
-        (one.external_id, one.document, one.system, one.input, one.output) for one in study.instances[:limit]
-    ]
-    return Preview(format, columns, (), {}, tuple(rows), len(study.instances))
+    rows: list[tuple[str, ...]] = []
+    count = 0
+    for count, one in enumerate(source.instances, start=1):
+        if count <= limit:
+            rows.append((one.external_id, one.document, one.system, one.input, one.output))
+    return Preview(format, columns, (), {}, tuple(rows), count)
 
 
 def _first_rows(table: Table, limit: int) -> tuple[Sequence[tuple[str, ...]], int]:

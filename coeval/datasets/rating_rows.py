@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from coeval.datasets.instances import MAX_NAME
-from coeval.datasets.table import Row, Table, match_columns, require_columns
+from coeval.datasets.table import Table, match_columns, require_columns
 from coeval.datasets.text import shorten
 from coeval.errors import InputError
 
@@ -50,7 +51,8 @@ def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Ra
     if not {"annotator", "run"} & set(columns):
         require_columns(table, columns, ("annotator",))
     for row in table.rows():
-        yield _Reader(table, columns, row).read()
+        texts = {field: row.cells[column].strip() for field, column in columns.items()}
+        yield _Reader(table, columns, row.line, texts).read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class _Reader:
 
     table: Table
     columns: Mapping[str, str]
-    row: Row
+    line: int
+    texts: Mapping[str, str]
 
     def read(self) -> Rating:
         person, run = self._text("annotator"), self._text("run")
@@ -81,18 +84,18 @@ class _Reader:
         )
 
     def _line(self) -> str:
-        return f"{self.table.name}, {self.table.unit} {self.row.line}"
+        return f"{self.table.name}, {self.table.unit} {self.line}"
+
+    def _place(self, field: str) -> str:
+        return self.table.place(self.line, self.columns[field])
 
     def _text(self, field: str) -> str:
-        text = self.row.cells.get(self.columns.get(field, ""), "").strip()
+        text = self.texts.get(field, "")
         if len(text) > MAX_NAME:
             raise InputError(
                 f"{self._place(field)}: has {len(text):,} characters and at most {MAX_NAME:,} fit; shorten it."
             )
         return text
-
-    def _place(self, field: str) -> str:
-        return self.table.place(self.row.line, self.columns[field])
 
     def _required(self, field: str) -> str:
         text = self._text(field)
@@ -102,13 +105,8 @@ class _Reader:
 
     def _number(self, field: str) -> float | None:
         text = self._text(field)
-        if text.casefold() in _MISSING:
-            return None
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
+        number = _parse_number(text) if text else None
+        if number is not None and not math.isfinite(number):
             raise InputError(
                 f"{self._place(field)}: holds '{shorten(text)}', which is no number; write one or leave it empty."
             )
@@ -116,12 +114,12 @@ class _Reader:
 
     def _scale(self) -> tuple[int | None, int | None]:
         text = self._text("scale")
-        if text:
-            found = _SCALE.fullmatch(text)
-            if not found:
-                raise InputError(f"{self._place('scale')}: holds '{shorten(text)}'; write a scale as in 1-5.")
-            return int(found[1]), int(found[2])
-        return self._whole("low"), self._whole("high")
+        if not text:
+            return self._whole("low"), self._whole("high")
+        scale = _parse_scale(text)
+        if scale is None:
+            raise InputError(f"{self._place('scale')}: holds '{shorten(text)}'; write a scale as in 1-5.")
+        return scale
 
     def _whole(self, field: str) -> int | None:
         number = self._number(field)
@@ -130,3 +128,20 @@ class _Reader:
                 f"{self._place(field)}: holds {number:g}; the ends of a scale are whole numbers."
             )
         return None if number is None else int(number)
+
+
+@lru_cache(maxsize=1_000)
+def _parse_number(text: str) -> float | None:
+    """A number; None for a word that means there is none, NaN for what is no number."""
+    if text.casefold() in _MISSING:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+@lru_cache(maxsize=1_000)
+def _parse_scale(text: str) -> tuple[int, int] | None:
+    found = _SCALE.fullmatch(text)
+    return (int(found[1]), int(found[2])) if found else None

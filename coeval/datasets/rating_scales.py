@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from coeval.datasets.rating_rows import Rating
 from coeval.datasets.text import shorten
@@ -14,50 +16,81 @@ MAX_STEPS = 101
 """Longest scale, in steps: 0-100."""
 
 
-def choose_scales(ratings: Sequence[Rating]) -> tuple[dict[str, Scale], tuple[str, ...]]:
-    """The scale of every criterion, in order of appearance, with notes on what had to be inferred.
+@dataclass(slots=True)
+class Scales:
+    """What the ratings met so far say of the scales: those stated, and how many scores there are at each step."""
 
-    Where no row states it, the scale is the range of people's ratings over all criteria (so that a step
-    one criterion never got is not lost), else of the models'.
+    stated: dict[str, Scale | None] = field(default_factory=dict)
+    """The scale of every criterion, in order of appearance; None where no row states it."""
+    scores: Counter[tuple[str, bool, int, bool]] = field(default_factory=Counter)
+    """(criterion, by a person, step at or below the score, on that step) -> how many."""
 
-    Raises InputError for a criterion with two scales, a scale upside down or longer than ``MAX_STEPS``.
-    """
-    stated = _stated_scales(ratings)
-    unstated = [name for name in dict.fromkeys(rating.criterion for rating in ratings) if name not in stated]
-    if not unstated:
-        return stated, ()
-    people = [rating for rating in ratings if rating.person]
-    scale = _observed_scale(people or ratings)
-    whose = "people's" if people else "the models'"
-    note = f"The file states no scale for {shorten(', '.join(unstated), 200)}; {scale} was taken from {whose} ratings."
-    scales = {rating.criterion: stated.get(rating.criterion, scale) for rating in ratings}
-    return scales, (note,)
+    def add(self, rating: Rating) -> None:
+        """Count a rating; raises InputError for a criterion with two scales, or one that cannot be used."""
+        self._note_scale(rating)
+        if rating.score is not None:
+            step = math.floor(rating.score)
+            self.scores[rating.criterion, bool(rating.person), step, step == rating.score] += 1
 
-
-def _stated_scales(ratings: Iterable[Rating]) -> dict[str, Scale]:
-    scales: dict[str, Scale] = {}
-    for rating in ratings:
+    def _note_scale(self, rating: Rating) -> None:
         low, high = rating.scale
-        if low is None or high is None:
-            continue
+        known = self.stated.setdefault(rating.criterion, None)
+        if low is None or high is None or known == Scale(low, high):
+            return
         scale = _check(Scale(low, high), rating.place)
-        first = scales.setdefault(rating.criterion, scale)
-        if first != scale:
+        if known is not None:
             raise InputError(
-                f"{rating.place}: gives '{shorten(rating.criterion)}' the scale {scale}, and an earlier row {first}; "
-                "a criterion has one scale."
+                f"{rating.place}: gives '{shorten(rating.criterion)}' the scale {scale}, and an earlier row "
+                f"{known}; a criterion has one scale."
             )
-    return scales
+        self.stated[rating.criterion] = scale
+
+    def choose(self) -> tuple[dict[str, Scale], tuple[str, ...]]:
+        """The scale of every criterion, in order of appearance, with notes on what had to be inferred.
+
+        Where no row states it, the scale is the range of people's ratings over all criteria (so that a step
+        one criterion never got is not lost), else of the models'.
+
+        Raises InputError for a range longer than ``MAX_STEPS``.
+        """
+        unstated = [name for name, scale in self.stated.items() if scale is None]
+        inferred = self._observe() if unstated else Scale()
+        scales = {name: scale or inferred for name, scale in self.stated.items()}
+        if not unstated:
+            return scales, ()
+        whose = "people's" if self._people else "the models'"
+        listed = shorten(", ".join(unstated), 200)
+        return scales, (f"The file states no scale for {listed}; {inferred} was taken from {whose} ratings.",)
+
+    def count_off(self, scales: dict[str, Scale]) -> int:
+        """Scores off their scale, and people's between its steps."""
+        return sum(
+            n
+            for (criterion, by_person, step, whole), n in self.scores.items()
+            if not _fits(scales[criterion], by_person, step, whole)
+        )
+
+    @property
+    def _people(self) -> list[tuple[int, bool]]:
+        return [(step, whole) for _, by_person, step, whole in self.scores if by_person]
+
+    def _observe(self) -> Scale:
+        scores = self._people or [(step, whole) for _, _, step, whole in self.scores]
+        if not scores:
+            return Scale()
+        low, high = min(step for step, _ in scores), max(_ceil(scores))
+        if low == high:
+            return Scale() if Scale().admits(low) else _check(Scale(low, low + 1), "the ratings")
+        return _check(Scale(low, high), "the ratings")
 
 
-def _observed_scale(ratings: Iterable[Rating]) -> Scale:
-    scores = [rating.score for rating in ratings if rating.score is not None]
-    if not scores:
-        return Scale()
-    low, high = math.floor(min(scores)), math.ceil(max(scores))
-    if low == high:
-        return Scale() if Scale().admits(low) else _check(Scale(low, low + 1), "the ratings")
-    return _check(Scale(low, high), "the ratings")
+def _ceil(scores: Iterable[tuple[int, bool]]) -> Iterable[int]:
+    return (step if whole else step + 1 for step, whole in scores)
+
+
+def _fits(scale: Scale, by_person: bool, step: int, whole: bool) -> bool:
+    on = scale.low <= step <= (scale.high if whole else scale.high - 1)
+    return on and (whole or not by_person)
 
 
 def _check(scale: Scale, place: str) -> Scale:

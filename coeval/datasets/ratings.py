@@ -7,28 +7,19 @@ is for a task that has its instances already.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets.formats import is_table, open_table
-from coeval.datasets.instances import FIELDS, load_instances
+from coeval.datasets.instances import FIELDS, open_instances
 from coeval.datasets.rating_rows import RATING_FIELDS, Rating, load_ratings
-from coeval.datasets.rating_scales import choose_scales
+from coeval.datasets.rating_survey import Survey, survey_ratings
+from coeval.datasets.seen import Seen
+from coeval.datasets.source import Rows, Source
 from coeval.datasets.table import Table, find_column, guess_mapping
 from coeval.datasets.text import shorten
-from coeval.domain import (
-    Arm,
-    Criterion,
-    ImportedDraft,
-    ImportedRun,
-    ImportedSubmission,
-    Origin,
-    Run,
-    Scale,
-    Study,
-    Task,
-)
+from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Origin, Run, Task
 from coeval.errors import InputError
 
 
@@ -44,7 +35,7 @@ def find_instances(path: Path) -> Path | None:
     return next((file for file in files if is_table(file) and file.stem.lower() == "instances"), None)
 
 
-def load(path: Path, slug: str, mapping: Mapping[str, str] | None) -> Study:
+def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> Source:
     """People's ratings as blind submissions, the models' as runs, and the instances where there are any.
 
     Raises InputError for a folder without ratings, a rating given twice, one of an instance that the
@@ -55,14 +46,17 @@ def load(path: Path, slug: str, mapping: Mapping[str, str] | None) -> Study:
     tables = _find_ratings(path, source, mapping)
     fields = (*FIELDS, *RATING_FIELDS) if base else RATING_FIELDS
     _check_mapping(mapping or {}, dict.fromkeys(fields), [*tables, *([base] if base else [])])
-    study = Study(Task(slug, slug))
+    found = Source(Task(slug, slug))
     if base:
-        study = load_instances(base, slug, _fitting(base, FIELDS, mapping), guess=True)
-    ratings = [
-        one for table in tables for one in load_ratings(table, _fitting(table, RATING_FIELDS, mapping))
-    ]
-    _check_ratings(ratings, {one.external_id for one in study.instances} if base else None)
-    return _add_ratings(study, ratings)
+        found = open_instances(base, slug, _fitting(base, FIELDS, mapping), guess=True)
+    ratings = Rows(
+        lambda: (
+            one for table in tables for one in load_ratings(table, _fitting(table, RATING_FIELDS, mapping))
+        )
+    )
+    known = Seen(one.external_id for one in found.instances) if base else None
+    survey = survey_ratings(ratings, known)
+    return _add_ratings(found, ratings, survey)
 
 
 def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | None) -> list[Table]:
@@ -97,75 +91,34 @@ def _check_mapping(mapping: Mapping[str, str], known: Collection[str], tables: S
             )
 
 
-def _check_ratings(ratings: Iterable[Rating], known: set[str] | None) -> None:
-    places: dict[tuple[str, str, str, str], str] = {}
-    for rating in ratings:
-        if known is not None and rating.instance not in known:
-            raise InputError(
-                f"{rating.place}: rates instance '{shorten(rating.instance)}', which is not among the instances; "
-                "correct the id or remove the row."
-            )
-        key = (rating.instance, rating.criterion, rating.person, rating.run)
-        first = places.setdefault(key, rating.place)
-        if first != rating.place:
-            raise InputError(
-                f"{rating.place}: rates '{shorten(rating.criterion)}' of instance '{shorten(rating.instance)}' by "
-                f"'{shorten(rating.person or rating.run)}' again, after {first}; keep one."
-            )
-
-
-def _add_ratings(study: Study, ratings: Sequence[Rating]) -> Study:
-    scales, notes = choose_scales(ratings)
+def _add_ratings(source: Source, ratings: Rows[Rating], survey: Survey) -> Source:
+    scales, notes = survey.scales.choose()
     shared = set(scales.values())
-    people = [rating for rating in ratings if rating.person and rating.score is not None]
     return replace(
-        study,
-        task=replace(study.task, scale=shared.pop()) if len(shared) == 1 else study.task,
+        source,
+        task=replace(source.task, scale=shared.pop()) if len(shared) == 1 else source.task,
         criteria=tuple(Criterion(text, origin=Origin.HUMAN, scale=scale) for text, scale in scales.items()),
-        runs=tuple(_build_runs(ratings)),
-        submissions=tuple(
-            ImportedSubmission(one.person, one.instance, one.criterion, one.score, arm=Arm.BLIND)
-            for one in people
-        ),
-        notes=(*study.notes, *notes, *_tell(ratings, scales)),
+        runs=tuple(_build_run(label, asked) for label, asked in survey.runs.items()),
+        drafts=Rows(lambda: _read_drafts(ratings)) if survey.runs else (),
+        submissions=Rows(lambda: _read_submissions(ratings)) if survey.people else (),
+        notes=(*source.notes, *notes, *survey.tell(scales)),
     )
 
 
-def _build_runs(ratings: Iterable[Rating]) -> Iterable[ImportedRun]:
-    """One run for each judge, in order of appearance."""
-    judges: dict[str, list[Rating]] = {}
-    for rating in ratings:
-        if rating.run:
-            judges.setdefault(rating.run, []).append(rating)
-    for label, given in judges.items():
-        asked = {rating.n_samples for rating in given}
-        n_samples = asked.pop() if len(asked) == 1 else None
-        params = {} if n_samples is None else {"n_samples": int(n_samples)}
-        run = Run(protocol="imported", model=label, label=label, params=params)
-        yield ImportedRun(run, tuple(map(_build_draft, given)))
+def _build_run(label: str, asked: Collection[float | None]) -> Run:
+    n_samples = next(iter(asked)) if len(asked) == 1 else None
+    params = {} if n_samples is None else {"n_samples": int(n_samples)}
+    return Run(protocol="imported", model=label, label=label, params=params)
 
 
-def _build_draft(rating: Rating) -> ImportedDraft:
-    reason = "" if rating.score is not None else "the file gives no score"
-    return ImportedDraft(rating.instance, rating.criterion, rating.score, reason=reason)
+def _read_drafts(ratings: Iterable[Rating]) -> Iterator[tuple[str, ImportedDraft]]:
+    for one in ratings:
+        if one.run:
+            reason = "" if one.score is not None else "the file gives no score"
+            yield one.run, ImportedDraft(one.instance, one.criterion, one.score, reason=reason)
 
 
-def _tell(ratings: Sequence[Rating], scales: Mapping[str, Scale]) -> Iterable[str]:
-    missing = sum(1 for one in ratings if one.person and one.score is None)
-    unscored = sum(1 for one in ratings if one.run and one.score is None)
-    fewer = sum(1 for one in ratings if one.n_valid is not None and one.n_valid < (one.n_samples or 0))
-    off = sum(1 for one in ratings if _is_off(one, scales[one.criterion]))
-    for text, count in (
-        ("People's ratings without a score, left out", missing),
-        ("Models' ratings without a score, kept as unscored", unscored),
-        ("Models' scores that rest on fewer samples than were asked for", fewer),
-        ("Ratings off the scale, or people's between its steps, kept as they are", off),
-    ):
-        if count:
-            yield f"{text}: {count:,}."
-
-
-def _is_off(rating: Rating, scale: Scale) -> bool:
-    if rating.score is None:
-        return False
-    return not (scale.admits(rating.score) if rating.person else scale.low <= rating.score <= scale.high)
+def _read_submissions(ratings: Iterable[Rating]) -> Iterator[ImportedSubmission]:
+    for one in ratings:
+        if one.person and one.score is not None:
+            yield ImportedSubmission(one.person, one.instance, one.criterion, one.score, arm=Arm.BLIND)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coeval.datasets.text import check_text, shorten
+from coeval.datasets.text import check_text, is_sound, reading, shorten
 from coeval.errors import InputError
 
-MAX_ROWS = 200_000
+MAX_ROWS = 2_000_000
+"""Most rows of a table; they are read one at a time."""
+
 MAX_COLUMNS = 200
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
@@ -59,17 +61,21 @@ class Table:
     def rows(self) -> Iterator[Row]:
         """Every row that holds something, its cells checked; raises InputError at the first bad one."""
         count = 0
-        for row in self.records():
-            if not any(text.strip() for text in row.cells.values()):
-                continue
-            count += 1
-            if count > MAX_ROWS:
-                raise InputError(f"{self.name}: has more than {MAX_ROWS:,} rows; split it, import the parts.")
-            for column, text in row.cells.items():
-                check_text(text, self.place(row.line, column))
-            yield row
+        with reading(self.name):
+            for row in self.records():
+                if any(map(str.strip, row.cells.values())):
+                    count += 1
+                    yield self._check(row, count)
         if not count:
             raise InputError(f"{self.name}: has no rows below its header; add at least one.")
+
+    def _check(self, row: Row, count: int) -> Row:
+        if count > MAX_ROWS:
+            raise InputError(f"{self.name}: has more than {MAX_ROWS:,} rows; split it, import the parts.")
+        if not is_sound("".join(row.cells.values())):  # what is sound together is so apart
+            for column, text in row.cells.items():
+                check_text(text, self.place(row.line, column))
+        return row
 
     def place(self, line: int, column: str) -> str:
         """Where a cell stands, as the user finds it."""
@@ -104,7 +110,7 @@ def check_header(name: str, unit: str, cells: Sequence[str]) -> tuple[str, ...]:
 def fit_cells(table: str, unit: str, line: int, columns: Sequence[str], cells: Sequence[str]) -> Row:
     """One row under its columns; raises InputError where it has too many or too few cells."""
     width = len(columns)
-    if len(cells) < width or any(cell.strip() for cell in cells[width:]):
+    if len(cells) != width and (len(cells) < width or any(map(str.strip, cells[width:]))):
         raise InputError(
             f"{table}, {unit} {line}: has {len(cells)} cells where the header has {width} "
             f"({shorten(', '.join(columns))}); "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -24,6 +25,15 @@ _MARKS = (
 )
 
 
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say which file it is that the disk does not give."""
+    try:
+        yield
+    except OSError as exc:
+        raise InputError(f"{name} cannot be read: {exc.strerror or exc}.") from exc
+
+
 def open_text(path: Path) -> TextIO:
     """Open a text file, its line ends as they are, after reading it through once for broken bytes.
 
@@ -40,10 +50,8 @@ def open_text(path: Path) -> TextIO:
 
 def check_size(path: Path) -> None:
     """Raise InputError when the file is missing or larger than ``MAX_BYTES``."""
-    try:
+    with reading(path.name):
         size = path.stat().st_size
-    except OSError as exc:
-        raise InputError(f"{path.name} cannot be read: {exc.strerror}.") from exc
     if size > MAX_BYTES:
         raise InputError(
             f"{path.name} has {size:,} bytes and at most {MAX_BYTES:,} are read; split it and import the parts."
@@ -65,6 +73,11 @@ def load_json(path: Path) -> object:
         raise InputError(
             f"{path.name}: holds JSON nested or numbers too long to read; check the file."
         ) from exc
+
+
+def is_sound(text: str) -> bool:
+    """Whether ``check_text`` lets a text through."""
+    return len(text) <= MAX_TEXT and "\0" not in text and _is_unicode(text)
 
 
 def check_text(text: str, place: str) -> str:

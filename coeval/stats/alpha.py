@@ -155,4 +155,4 @@ def plain_alpha(sample: Units, level: Level) -> float:
     """Alpha of the units as they are; nan where undefined."""
     if not len(sample.times):
         return np.nan
-    return float(sample.alphas(sample.times[None, :].astype(float), level)[0])
+    return float(sample.alphas(sample.times[None, :].astype(float), level)[0][0])

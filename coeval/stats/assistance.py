@@ -10,7 +10,7 @@ import pandas as pd
 
 from coeval.stats.frames import ASSISTED, BLIND
 from coeval.stats.intervals import summarise, two_sided
-from coeval.stats.later import stats
+from coeval.stats.later import special
 from coeval.stats.patterns import draw_weights
 from coeval.stats.ratings import Codes, Numbers, Ratings
 from coeval.stats.resampling import alpha_difference
@@ -40,7 +40,8 @@ def assistance_effect(
     ----------
     scores : DataFrame (or what makes one), one row a submission: ``instance``, ``criterion`` (optional),
         ``annotator``, ``arm`` (assisted or blind), ``score``, ``draft_score`` (of the draft shown or
-        withheld), ``shown_score`` (what was shown; without it, the draft's score) and, optionally, ``sown``.
+        withheld), ``shown_score`` (what was shown; without it, the draft's score) and, optionally, ``sown``,
+        ``sown_kind``, ``line_caught`` and ``unit`` (a code of instance and criterion).
 
     Returns
     -------
@@ -53,7 +54,8 @@ def assistance_effect(
         nan with a ``reason`` without a blind arm, or without shifted scores. ``alpha_assisted``,
         ``alpha_blind``, ``alpha_difference`` (joint interval over units); ``sown``: catch rates.
 
-        Submissions shown a shifted score count for the pull only.
+        Submissions shown a shifted score count for the pull and the catch rates only, those shown a line of
+        another instance (``sown_kind`` evidence) for the catch rates only.
 
     Source: Schroeder et al. 2025 for adoption; the pull is the within-unit effect of a randomised shift.
 
@@ -63,7 +65,24 @@ def assistance_effect(
     >>> float(effect.adoption), float(effect.distance), effect.pull.reason == NO_SOWN
     (1.0, -1.0, True)
     """
-    frame = _prepared(scores)
+    effects = draft_effects(scores, replicates=replicates, confidence=confidence, seed=seed)
+    alphas = arm_alphas(scores, level=level, replicates=replicates, confidence=confidence, seed=seed)
+    return Result(effects, **alphas, sown=catch_rates(_prepared(scores), confidence))
+
+
+def draft_effects(scores: Any, *, replicates: int = 1000, confidence: float = 0.95, seed: int = 0) -> Result:
+    """The three estimates of ``assistance_effect`` alone: ``adoption``, ``distance`` and ``pull``."""
+    return _effects(_prepared(scores), replicates, confidence, seed)
+
+
+def arm_alphas(
+    scores: Any, *, level: str = "ordinal", replicates: int = 1000, confidence: float = 0.95, seed: int = 0
+) -> Result:
+    """``alpha_assisted``, ``alpha_blind`` and ``alpha_difference`` of ``assistance_effect`` alone."""
+    return Result(_agreement(_prepared(scores), level, replicates, confidence, seed))
+
+
+def _effects(frame: pd.DataFrame, replicates: int, confidence: float, seed: int) -> Result:
     cluster, names = pd.factorize(frame["instance"])
     sums = _sums_by_cluster(frame, np.asarray(cluster, dtype=np.int64), len(names))
     totals = dict(zip(SUMS, sums.sum(axis=0), strict=True))
@@ -83,9 +102,7 @@ def assistance_effect(
         replicated = drawn[name]
         spread = summarise(replicated, value, len(names), confidence)
         found[name] = Estimate(value, **counts, p_value=two_sided(spread.pop("distribution")), **spread)
-    return Result(
-        found, **_agreement(frame, level, replicates, confidence, seed), sown=catch_rates(frame, confidence)
-    )
+    return found
 
 
 def _prepared(scores: Any) -> pd.DataFrame:
@@ -107,22 +124,26 @@ def _prepared(scores: Any) -> pd.DataFrame:
     shown = shown.where(shown.notna() & assisted, draft.where(assisted))
     shift = shown - draft
     sown = frame["sown"].astype(bool) if "sown" in frame else shift.fillna(0) != 0
-    criterion, annotator = frame.get("criterion", ""), frame.get("annotator", "everybody")
-    return frame.assign(
+    line = frame["sown_kind"].eq("evidence") if "sown_kind" in frame else sown & False
+    frame = frame.assign(
         score=frame["score"].astype(float),
         draft_score=draft,
         shown_score=shown,
-        shift=shift,
+        shift=shift.where(~line),
         sown=sown & assisted,
-        criterion=criterion,
-        annotator=annotator,
+        genuine=~((sown | line) & assisted),
+        criterion=frame.get("criterion", ""),
+        annotator=frame.get("annotator", "everybody"),
     )
+    if "unit" in frame:
+        return frame
+    return frame.assign(unit=frame.groupby(["instance", "criterion"], sort=False).ngroup())
 
 
 def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
     """Instances x ``SUMS``: everything the three estimates need."""
     score, draft = frame["score"].to_numpy(), frame["draft_score"].to_numpy()
-    plain = ~np.isnan(draft) & ~frame["sown"].to_numpy() & (frame["shift"].fillna(0) == 0).to_numpy()
+    plain = ~np.isnan(draft) & frame["genuine"].to_numpy() & (frame["shift"].fillna(0) == 0).to_numpy()
     columns = []
     for arm in (ASSISTED, BLIND):
         kept = plain & (frame["arm"] == arm).to_numpy()
@@ -137,7 +158,7 @@ def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
 def _within_unit(frame: pd.DataFrame, column: str) -> Numbers:
     """The column less its mean over the assisted submissions of the same instance and criterion; else 0."""
     shown = frame[column].notna()
-    means = frame[shown].groupby(["instance", "criterion"], sort=False)[column].transform("mean")
+    means = frame[shown].groupby("unit", sort=False)[column].transform("mean")
     return (frame[column] - means).fillna(0).to_numpy(dtype=float)
 
 
@@ -184,9 +205,8 @@ def _agreement(
     frame: pd.DataFrame, level: str, replicates: int, confidence: float, seed: int
 ) -> dict[str, Any]:
     """Alpha of each arm over the units of both, and their difference with a joint interval."""
-    plain = frame[~frame["sown"]]
-    units = pd.MultiIndex.from_frame(plain[["instance", "criterion"]])
-    unit, names = pd.factorize(units)
+    plain = frame[frame["genuine"]]
+    unit, names = pd.factorize(plain["unit"])
     assisted, blind = (
         _ratings(plain, np.asarray(unit), names, (plain["arm"] == arm).to_numpy())
         for arm in (ASSISTED, BLIND)
@@ -223,13 +243,14 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
 
     Parameters
     ----------
-    frame : ``annotator, arm, score, draft_score, shown_score, sown``.
+    frame : ``annotator, arm, score, draft_score, shown_score, sown``; optionally ``line_caught``: whether a line
+        that was wrong on purpose was revised or deleted, nan where there was none.
 
     Returns
     -------
     Result
         ``n``, ``caught`` (Estimate: the final score is not the shown one; Wilson interval), ``restored`` (it is
-        the draft's own score) and ``per_annotator``, a list of the same.
+        the draft's own score) and ``per_annotator``, a list of the same; ``lines``: ``n`` and ``caught`` of lines.
     """
     sown = frame[frame["sown"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
         subset=["score", "shown_score"]
@@ -237,20 +258,29 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
     people = [
         Result({"annotator": name}, **_caught(part, confidence)) for name, part in sown.groupby("annotator")
     ]
-    return Result(_caught(sown, confidence), per_annotator=people)
+    lines = frame["line_caught"].dropna().astype(float) if "line_caught" in frame else pd.Series(dtype=float)
+    return Result(
+        _caught(sown, confidence),
+        per_annotator=people,
+        lines=Result(n=len(lines), caught=_share(lines, confidence, "no wrong line was shown on purpose")),
+    )
 
 
 def _caught(sown: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    n = len(sown)
-    if not n:
-        nothing = Estimate.undefined("no wrong score was shown on purpose")
-        return {"n": 0, "caught": nothing, "restored": nothing}
-    caught = int((sown["score"] != sown["shown_score"]).sum())
-    interval = stats.binomtest(caught, n).proportion_ci(confidence, method="wilson")
+    reason, restored = "no wrong score was shown on purpose", sown["score"] == sown["draft_score"]
     return {
-        "n": n,
-        "restored": Estimate((sown["score"] == sown["draft_score"]).mean(), n=n),
-        "caught": Estimate(
-            caught / n, n=n, ci_low=interval.low, ci_high=interval.high, interval_kind="Wilson"
-        ),
+        "n": len(sown),
+        "restored": Estimate(restored.mean(), n=len(sown)) if len(sown) else Estimate.undefined(reason),
+        "caught": _share(sown["score"] != sown["shown_score"], confidence, reason),
     }
+
+
+def _share(caught: pd.Series[Any], confidence: float, reason: str) -> Estimate:
+    """The share with Wilson's interval (Wilson 1927)."""
+    n, z = len(caught), float(special.ndtri((1 + confidence) / 2))
+    if not n:
+        return Estimate.undefined(reason)
+    p = float(caught.mean())
+    middle, half = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low, high = ((middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
+    return Estimate(p, n=n, ci_low=max(0.0, low), ci_high=min(1.0, high), interval_kind="Wilson")

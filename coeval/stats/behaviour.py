@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.frames import ASSISTED, BLIND
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, is_sown
 from coeval.stats.ratings import Codes, Numbers, parse_vector
 from coeval.stats.results import Estimate, Result
 
@@ -133,14 +133,15 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
 
     Parameters
     ----------
-    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``sown``, whose rows are
-        left out.
+    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``sown`` and ``sown_kind``:
+        drafts that were wrong on purpose are left out.
 
     Returns
     -------
     Result
-        ``assisted`` and ``blind``: for each behaviour ``{n, rate}``, besides ``n`` and ``n_left_out`` (no draft
-        score, or fewer than two other people); and ``definitions``.
+        ``assisted``, ``blind`` and ``first`` (the final score, after the draft was shown): for each behaviour
+        ``{n, rate}``, besides ``n`` and ``n_left_out`` (no draft score, or fewer than two other people); and
+        ``definitions``.
 
     >>> people = pd.DataFrame({"annotator": list("abcd"), "instance": 1, "criterion": "x", "arm": "assisted",
     ...                        "score": [4, 4, 3, 1], "draft_score": 3})
@@ -153,11 +154,11 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
     score = known["score"].to_numpy(dtype=float)
     draft = known["draft_score"].to_numpy(dtype=float)
     others, n_others = others_median(unit, score)
-    genuine = ~known["sown"].to_numpy(dtype=bool) if "sown" in known else np.ones(len(known), dtype=bool)
+    genuine = ~is_sown(known).to_numpy() if "sown" in known else np.ones(len(known), dtype=bool)
     usable = genuine & ~np.isnan(draft) & (n_others > 1)
     which = _behaviour(score, draft, others)
     found = Result(definitions=BEHAVIOURS)
-    for arm in (ASSISTED, BLIND):
+    for arm in (ASSISTED, BLIND, FIRST):
         of_arm = (known["arm"] == arm).to_numpy()
         found[arm] = _shares(which[of_arm & usable], int((of_arm & ~usable).sum()))
     return found

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.later import stats
+from coeval.stats.later import special
 from coeval.stats.patterns import distinct_rows
 from coeval.stats.ratings import Codes, Numbers, Ratings
 from coeval.stats.results import Estimate
@@ -114,8 +114,8 @@ def _with_error(
 
 def t_interval(value: float, se: float, df: float, confidence: float) -> dict[str, Any]:
     """The interval and two-sided p-value of a coefficient that cannot exceed 1."""
-    half = float(stats.t.ppf((1 + confidence) / 2, df)) * se if df > 0 else np.nan
-    tail = float(stats.t.sf(value / se, df)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
+    half = float(special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
+    tail = float(special.stdtr(df, -value / se)) if se > 0 else (np.nan if np.isnan(se) else 0.0)
     return {
         "se": se,
         "ci_low": float(value - half),

@@ -1,11 +1,13 @@
-"""What a study's statistics are computed from: six tables, read once."""
+"""What a study's statistics are computed from: tables, read once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from inspect import signature
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -29,12 +31,23 @@ SCORE_COLUMNS = (
     "draft_score",
     "shown_score",
     "sown",
+    "sown_kind",
+    "first_score",
     "wall_seconds",
     "active_seconds",
     "submitted_at",
 )
 ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
 DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread")
+QUOTE_COLUMNS = ("run", "run_label", "criterion", "n", "not_found")
+
+Found = TypeVar("Found")
+
+
+def is_sown(scores: pd.DataFrame) -> pd.Series[bool]:
+    """Whether something in the draft, its score or a line, was wrong on purpose."""
+    kinds = scores["sown_kind"].isin(("score", "evidence")) if "sown_kind" in scores else False
+    return scores["sown"].astype(bool) | kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +64,13 @@ class StudyFrames:
         (researcher or crowd), ``instance``, ``criterion``, ``arm`` (assisted, blind, first), ``score`` (nan
         when missing), ``draft_score`` (of the draft shown or withheld, nan when none), ``shown_score`` (the
         score actually shown; nan when blind), ``sown`` (whether a wrong score was shown on purpose),
+        ``sown_kind`` (what was wrong on purpose, if anything: score or evidence), ``first_score`` (in the arm
+        ``first``: the score given before the draft was shown),
         ``wall_seconds`` and ``active_seconds`` (nan when untimed), ``submitted_at`` (ISO 8601, UTC).
     actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
     drafts : ``run, run_label, shown, instance, criterion, score`` (nan when unscored), ``spread`` (standard
         deviation over samples, nan with one sample).
+    quotes : how many passages the drafts quote: ``run, run_label, criterion, n, not_found``.
 
     Raises
     ------
@@ -69,6 +85,7 @@ class StudyFrames:
     scores: pd.DataFrame
     actions: pd.DataFrame
     drafts: pd.DataFrame
+    quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
 
     def __post_init__(self) -> None:
         if len(set(self.criteria)) < len(self.criteria):
@@ -78,6 +95,7 @@ class StudyFrames:
             "scores": SCORE_COLUMNS,
             "actions": ACTION_COLUMNS,
             "drafts": DRAFT_COLUMNS,
+            "quotes": QUOTE_COLUMNS,
         }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]
@@ -88,10 +106,37 @@ class StudyFrames:
 
     @cached_property
     def scored(self) -> pd.DataFrame:
-        """The scores that are there, with codes of ``unit`` and annotator (``who``); missing ones are not in it."""
+        """The scores that are there, with codes of ``unit`` and annotator (``who``); missing ones are not in it.
+
+        ``genuine`` says that nothing was wrong on purpose in the draft.
+        """
         known = self.scores.dropna(subset=["score"]).reset_index(drop=True)
         who = pd.Index(self.annotators).get_indexer(pd.Index(known["annotator"]))
-        return known.assign(score=known["score"].astype(float), unit=self._unit_codes(known), who=who)
+        return known.assign(
+            score=known["score"].astype(float),
+            unit=self._unit_codes(known),
+            who=who,
+            genuine=~is_sown(known),
+        )
+
+    @cached_property
+    def rated(self) -> pd.DataFrame:
+        """``who, unit, score`` of ``scored``, in the same rows: all that agreement needs, and quick to cut."""
+        return self.scored[["who", "unit", "score"]]
+
+    @cached_property
+    def genuine(self) -> pd.DataFrame:
+        """``scored`` without those shown a draft that was wrong on purpose."""
+        return self.scored[self.scored["genuine"]]
+
+    @cached_property
+    def unaided(self) -> pd.DataFrame:
+        """The scores that no draft can have led: of the blind arm, and first scores; one a person and unit."""
+        scored = self.scored
+        first = scored[scored["arm"] == FIRST]
+        first = first.assign(score=first["first_score"].astype(float)).dropna(subset=["score"])
+        both = pd.concat([scored[scored["arm"] == BLIND], first])
+        return both.drop_duplicates(["who", "unit"], keep="last").sort_index()
 
     @cached_property
     def model_scores(self) -> pd.DataFrame:
@@ -192,3 +237,20 @@ class StudyFrames:
             np.asarray(unit, np.int64),
             np.asarray(codes, np.int64),
         )
+
+
+def once(statistic: Callable[..., Found]) -> Callable[..., Found]:
+    """A pure function of frames whose result is kept while they are, as several sections ask for it."""
+    known: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
+    wanted = signature(statistic)
+
+    @wraps(statistic)
+    def kept(study: StudyFrames, **options: Any) -> Found:
+        asked = wanted.bind(study, **options)
+        asked.apply_defaults()
+        found, key = known.setdefault(study, {}), tuple(asked.kwargs.items())
+        if key not in found:
+            found[key] = statistic(study, **options)
+        return found[key]
+
+    return kept

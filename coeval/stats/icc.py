@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from coeval.stats.later import stats
+from coeval.stats.later import special
 from coeval.stats.ratings import Ratings, RatingsLike, parse_ratings
 from coeval.stats.results import Estimate, Result
 
@@ -159,7 +159,7 @@ def _f_test(squares: _Squares) -> dict[str, float]:
         "f": f,
         "df1": squares.df_between,
         "df2": squares.df_within,
-        "p_value": float(stats.f.sf(f, squares.df_between, squares.df_within)),
+        "p_value": float(special.fdtrc(squares.df_between, squares.df_within, f)),
     }
 
 
@@ -167,7 +167,7 @@ def _f_limits(squares: _Squares, confidence: float) -> tuple[float, float]:
     """F divided and multiplied by its quantiles (Shrout and Fleiss 1979, p. 424)."""
     f, tail = _f_test(squares)["f"], (1 + confidence) / 2
     d1, d2 = squares.df_between, squares.df_within
-    return f / float(stats.f.ppf(tail, d1, d2)), f * float(stats.f.ppf(tail, d2, d1))
+    return f / float(special.fdtri(d1, d2, tail)), f * float(special.fdtri(d2, d1, tail))
 
 
 def _single(squares: _Squares, confidence: float) -> Estimate:
@@ -213,7 +213,7 @@ def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[floa
         return np.nan, np.nan
     df = s.df_raters * s.df_between * (k * value * f_raters + part) ** 2 / bottom
     tail = (1 + confidence) / 2
-    upper, lower = float(stats.f.ppf(tail, s.df_between, df)), float(stats.f.ppf(tail, df, s.df_between))
+    upper, lower = float(special.fdtri(s.df_between, df, tail)), float(special.fdtri(df, s.df_between, tail))
     rest = k * s.raters + (k * n - k - n) * s.error
     return (
         n * (s.between - upper * s.error) / (upper * rest + n * s.between),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.later import stats
+from coeval.stats.later import special
 from coeval.stats.ratings import Codes, Numbers
 
 BCA = "bootstrap over units, bias-corrected and accelerated"
@@ -50,9 +50,9 @@ def summarise(
 def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, acceleration: float) -> Numbers:
     """The levels at which to read the replicates, after bias, skewness and small samples."""
     below = (kept < value).mean() + (kept == value).mean() / 2
-    bias = stats.norm.ppf(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
-    wide = bias + np.sqrt(n / (n - 1)) * stats.t.ppf(levels, n - 1)
-    corrected: Numbers = stats.norm.cdf(bias + wide / np.maximum(1 - acceleration * wide, 0.1))
+    bias = special.ndtri(np.clip(below, 1 / (len(kept) + 1), len(kept) / (len(kept) + 1)))
+    wide = bias + np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, levels)
+    corrected: Numbers = special.ndtr(bias + wide / np.maximum(1 - acceleration * wide, 0.1))
     return corrected
 
 
@@ -83,7 +83,7 @@ def jackknife(
         return details | dict.fromkeys(("ci_low", "ci_high", "se", "bias"), np.nan)
     mean = times[usable] @ without[usable] / n
     se = float(np.sqrt((n - 1) / n * (times[usable] @ (without[usable] - mean) ** 2)))
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * se
+    half = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * se
     return details | {
         "se": se,
         "ci_low": value - half,

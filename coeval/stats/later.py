@@ -17,8 +17,10 @@ class Later:
 
 
 if TYPE_CHECKING:
-    from scipy import stats
+    from scipy import special, stats
 else:
-    stats = Later("scipy.stats")
+    special, stats = Later("scipy.special"), Later("scipy.stats")
 
-__all__ = ["Later", "stats"]
+__all__ = ["Later", "special", "stats"]
+"""``special`` has the quantiles of every interval and loads at once; ``stats`` takes a second, so only tests
+that nothing else has, of correlations and of means, ask for it."""

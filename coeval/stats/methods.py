@@ -120,7 +120,7 @@ def _alignment(report: Document) -> str:
         level = {name: run["correlations"][name]["kendall"] for name in ("dataset", "document", "system")}
         taus = ", ".join(f"{_number(value)} at {name} level" for name, value in level.items())
         sentence = (
-            f"The judge {run['label']} and the people's mean {alignment['labels']} scores correlate "
+            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate "
             f"(tau-b) {taus}"
         )
         test = run["alt_test"]
@@ -134,6 +134,15 @@ def _alignment(report: Document) -> str:
     if sentences and alignment["leaned"]:
         sentences.append("These scores were given with a draft in view, which raises agreement with it.")
     return " ".join(sentences)
+
+
+def _labels(alignment: Document) -> str:
+    """Which of the people's scores, and how many of each."""
+    kinds = {
+        "n_blind": f"{alignment['n_blind']:,} blind",
+        "n_first": f"{alignment['n_first']:,} given before the draft was shown",
+    }
+    return " and ".join(text for name, text in kinds.items() if alignment[name]) or alignment["labels"]
 
 
 def _assistance(report: Document) -> str:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from coeval.stats.cohen import kappas_of_tables
 from coeval.stats.disagreement import Level, alphas_of_coincidences
-from coeval.stats.later import stats
+from coeval.stats.later import special
 from coeval.stats.ratings import Codes, Numbers, Ratings
 from coeval.stats.weights import agreement_weights
 
@@ -76,7 +76,7 @@ def _jackknifed(
     n = np.maximum(times.sum(axis=1), 1)
     means = (times * without).sum(axis=1) / n
     variance = (n - 1) / n * (times * (without - means[:, None]) ** 2).sum(axis=1)
-    half = stats.t.ppf((1 + confidence) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance)
+    half = special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * np.sqrt(variance)
     half = np.where(n > 1, half, np.nan)
     return values - half, np.minimum(1.0, values + half)
 

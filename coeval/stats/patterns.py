@@ -64,8 +64,10 @@ class CountPatterns:
         shares = np.divide(2.0, self.sizes - 1, out=np.zeros(len(self.sizes)), where=self.sizes > 1)
         return self.counts[:, i] * self.counts[:, j] * shares[:, None]
 
-    def alphas(self, weights: Numbers, level: Level) -> Numbers:
-        return alphas_of_coincidences(self.values, weights @ self.pairable, weights @ self.mismatches, level)
+    def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
+        """Alpha of each row of weights, at each level."""
+        ratings, mismatches = weights @ self.pairable, weights @ self.mismatches
+        return [alphas_of_coincidences(self.values, ratings, mismatches, level) for level in levels]
 
     def alphas_without_one(self, level: Level) -> Numbers:
         """Alpha with one unit of each pattern left out."""
@@ -93,7 +95,11 @@ class RatedUnits:
         shape = len(self.times), len(self.ratings.numbers)
         return sparse.csr_matrix((np.ones(int(paired.sum())), places), shape=shape)
 
-    def alphas(self, weights: Numbers, level: Level) -> Numbers:
+    def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
+        """Alpha of each row of weights, at each level."""
+        return [self._alphas(weights, level) for level in levels]
+
+    def _alphas(self, weights: Numbers, level: Level) -> Numbers:
         ratings = np.asarray(weights @ self.counts)
         if level == "ordinal":
             ranks = mid_ranks(ratings) - ratings.sum(axis=1, keepdims=True) / 2
@@ -140,7 +146,7 @@ class RatedUnits:
             rows = np.arange(start, min(start + block, size))
             weights = np.ones((len(rows), size))
             weights[np.arange(len(rows)), rows] = 0
-            parts.append(self.alphas(weights, level))
+            parts.append(self._alphas(weights, level))
         return np.concatenate(parts)
 
 

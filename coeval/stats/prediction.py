@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.later import stats
+from coeval.stats.later import special
 from coeval.stats.ratings import Numbers, parse_vector
 from coeval.stats.results import Estimate
 
@@ -62,7 +62,7 @@ def ppi_mean(
     gaps = labels - weight * predictions
     theta = float(weight * rest.mean() + gaps.mean())
     se = float(np.sqrt(weight**2 * rest.var() / len(rest) + gaps.var() / len(labels)))
-    half = float(stats.norm.ppf(1 - alpha / 2)) * se
+    half = float(special.ndtri(1 - alpha / 2)) * se
     classical = {"classical": labels.mean(), "classical_se": np.sqrt(labels.var() / len(labels))}
     return Estimate(
         theta, ci_low=theta - half, ci_high=theta + half, se=se, lam=weight, **counts, **classical

@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from coeval.stats.frames import StudyFrames
+from coeval.stats.frames import FIRST, StudyFrames, is_sown
 from coeval.stats.report_agreement import agreement_section
 from coeval.stats.report_alignment import alignment_section
 from coeval.stats.report_work import (
     actions_section,
     assistance_section,
     behaviour_section,
+    quotes_section,
     score_change_section,
     systems_section,
     time_section,
@@ -39,6 +40,7 @@ def build_report(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -
         "alignment": alignment_section(study, replicates=replicates, seed=seed),
         "assistance": assistance_section(study, replicates=replicates, seed=seed),
         "behaviour": behaviour_section(study),
+        "quotes": quotes_section(study),
     }
     notes = [*study_notes(study), *section_notes(sections)]
     head = {
@@ -74,7 +76,7 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
     """What was left out of the whole report, and how to read it."""
     yield (
         "A unit is an instance by a criterion. Intervals come from drawing units anew: they speak of other units "
-        "judged by these annotators, not of other annotators. ci_low and ci_high of a criterion are of ordinal "
+        "judged by these annotators, not of other annotators. The interval of a criterion is that of its ordinal "
         "alpha."
     )
     missing = len(study.scores) - len(study.scored)
@@ -94,9 +96,24 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
     untimed = int(study.scores["wall_seconds"].isna().sum())
     if untimed:
         yield f"{untimed} of {len(study.scores)} submissions have no start time and are left out of time."
-    sown = int(study.scores["sown"].astype(bool).sum())
+    yield from _design_notes(study)
+
+
+def _design_notes(study: StudyFrames) -> Iterator[str]:
+    """What the study's own design has made of some scores: sown errors, and scores given before the draft."""
+    sown, scores = int(is_sown(study.scores).sum()), int(study.scores["sown"].astype(bool).sum())
     if sown:
+        kinds = ((scores, "a wrong score"), (sown - scores, "a line of another instance"))
+        shown = " and ".join(f"{n:,} {what}" for n, what in kinds if n)
         yield (
-            f"{sown} submissions were shown a wrong score on purpose; they count for agreement and catch rates, "
-            "not for score changes, behaviours, adoption and distance."
+            f"{sown:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
+            "between people and for the catch rates, the wrong scores for the pull too; they are left out of actions, "
+            "score changes, behaviours, adoption, distance, alphas by arm and everything that sets the model beside "
+            "people."
+        )
+    first = int(study.unaided["arm"].eq(FIRST).sum())
+    if first:
+        yield (
+            f"{first:,} scores of the arm first were given before the draft was shown. With the blind ones they are "
+            "the labels that the model is held against; everywhere else the final scores of these people count."
         )

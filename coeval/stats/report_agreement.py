@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.alpha import counted, plain_alpha
+from coeval.stats.alpha import counted
 from coeval.stats.coefficients import fleiss_kappa, gwet_ac, percent_agreement
 from coeval.stats.disagreement import Level
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames, once
 from coeval.stats.icc import icc
-from coeval.stats.intervals import JACKKNIFE
-from coeval.stats.pairs import pair_tables
-from coeval.stats.patterns import MANY, sample_units
+from coeval.stats.patterns import MANY
 from coeval.stats.ratings import Ratings
+from coeval.stats.report_pairs import SHOWN, list_pairs
 from coeval.stats.resampling import bootstrap_levels, leave_one_out
 from coeval.stats.results import Estimate, Result
 
-SHOWN: tuple[Level, ...] = ("nominal", "ordinal", "interval")
-MANY_PAIRS = 2000
-"""Beyond this many pairs of annotators, only those who share a unit are listed."""
+COUNTS = ("n_units", "n_units_left_out", "n_ratings", "n_annotators")
+OTHERS = ("ac1", "ac2", "percent", "fleiss")
+"""The coefficients beside alpha."""
+
+
+@once
+def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
+    """Alpha of people at three levels over all units (``humans``), and ``per_criterion``, a list in their order.
+
+    It is there long before the rest of the section, which rests on it.
+    """
+    everybody = study.ratings(study.rated)
+    parts = [
+        bootstrap_levels(data, SHOWN, replicates, seed=seed)
+        for data in (study.ratings(_of_criterion(study.rated, study, k)) for k in range(len(study.criteria)))
+    ]
+    return Result(humans=bootstrap_levels(everybody, SHOWN, replicates, seed=seed), per_criterion=parts)
+
+
+def _of_criterion(scored: pd.DataFrame, study: StudyFrames, position: int) -> pd.DataFrame:
+    return scored[scored["unit"] % max(len(study.criteria), 1) == position]
 
 
 def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
     """Agreement over all units, an instance by a criterion each, and over parts of them.
+
+    Where the model stands beside people, submissions shown a draft that was wrong on purpose are left out.
 
     Returns
     -------
@@ -37,22 +54,22 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
         ``per_criterion`` (``ci_low`` and ``ci_high`` are of ordinal alpha), ``by_system``, ``by_group``,
         ``by_arm``, ``leave_one_out``, and the counts.
     """
-    people, everyone = study.ratings(), study.ratings(llm=True)
-    alone = bootstrap_levels(people, SHOWN, replicates, seed=seed)
+    people, everyone = study.ratings(study.rated), study.ratings(study.genuine, llm=True)
+    alone = people_alphas(study, replicates=replicates, seed=seed).humans
+    whole = _part(people, alone)
     joined = bootstrap_levels(everyone, SHOWN, _affordable(everyone, replicates), seed=seed)
     return Result(
         humans=Result(**alone),
         humans_and_llm=Result(**joined),
         intervals=Result(humans=_intervals(alone), humans_and_llm=_intervals(joined)),
-        p_below_667=alone["ordinal"].details.get("p_below_667", np.nan),
-        **_counts(people),
-        **other_coefficients(people),
+        p_below_667=whole["p_below_667"],
+        **{name: whole[name] for name in (*COUNTS, *OTHERS)},
         icc=_icc(people),
-        pairwise=list(_pairwise(people, everyone)),
+        pairwise=list(list_pairs(study.ratings(study.genuine), everyone)),
         per_criterion=_per_criterion(study, replicates, seed),
-        by_system=_parts(study, "system", replicates, seed),
-        by_group=_parts(study, "group", replicates, seed),
-        by_arm=_parts(study, "arm", replicates, seed),
+        by_system=_parts(study, "system", whole, replicates, seed),
+        by_group=_parts(study, "group", whole, replicates, seed),
+        by_arm=_parts(study, "arm", whole, replicates, seed),
         leave_one_out=[
             _left_out(row) for row in leave_one_out(people, "ordinal", replicates=replicates, seed=seed)
         ],
@@ -70,7 +87,7 @@ def other_coefficients(data: Ratings) -> dict[str, Any]:
         nothing = Estimate.undefined(
             f"more than {MANY} different scores; these coefficients are for categories"
         )
-        return {name: spelled(nothing) for name in ("ac1", "ac2", "percent", "fleiss")}
+        return {name: spelled(nothing) for name in OTHERS}
     return {
         "ac1": spelled(gwet_ac(data)),
         "ac2": spelled(gwet_ac(data, "quadratic")),
@@ -89,7 +106,7 @@ def spelled(estimate: Estimate, *more: str) -> Result:
 
 def _counts(data: Ratings) -> dict[str, int]:
     found = counted(data)
-    return {name: found[name] for name in ("n_units", "n_units_left_out", "n_ratings", "n_annotators")}
+    return {name: found[name] for name in COUNTS}
 
 
 def _intervals(levels: dict[Level, Estimate]) -> Result:
@@ -127,13 +144,12 @@ def _left_out(row: Result) -> Result:
 
 
 def _per_criterion(study: StudyFrames, replicates: int, seed: int) -> list[Result]:
-    scored, width = study.scored, max(len(study.criteria), 1)
-    model = study.shown_scores
+    model, alphas = study.shown_scores, people_alphas(study, replicates=replicates, seed=seed).per_criterion
     found = []
     for position, criterion in enumerate(study.criteria):
-        own = scored[scored["unit"] % width == position]
-        part = _part(study, own, replicates, seed)
-        joined = with_llm(study.ratings(own), model[model.index % width == position])
+        part = _part(study.ratings(_of_criterion(study.rated, study, position)), alphas[position])
+        genuine = study.ratings(_of_criterion(study.genuine, study, position))
+        joined = with_llm(genuine, model[model.index % len(study.criteria) == position])
         levels = bootstrap_levels(joined, SHOWN, 0, seed=seed)
         found.append(Result({"criterion": criterion}, **part, humans_and_llm=Result(**levels)))
     return found
@@ -157,25 +173,28 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
     )
 
 
-def _parts(study: StudyFrames, column: str, replicates: int, seed: int) -> list[Result]:
-    """Agreement within each system, group of annotators, or arm."""
+def _parts(
+    study: StudyFrames, column: str, whole: dict[str, Any], replicates: int, seed: int
+) -> list[Result]:
+    """Agreement within each system, group of annotators, or arm; ``whole`` is that of all scores together."""
     scored = study.scored
     if column == "system":
-        scored = scored.assign(
-            system=study.units["system"].to_numpy()[scored["unit"]] if len(scored) else None
-        )
-    names = list(scored[column].replace("", None).dropna().unique())
+        values = study.units["system"].to_numpy(dtype=object)[scored["unit"]]
+    else:
+        values = scored[column].to_numpy(dtype=object)
+    names = list(pd.Series(values, dtype=object).replace("", None).dropna().unique())
     if column == "arm":
         names = [arm for arm in (ASSISTED, BLIND, FIRST) if arm in names]
-    return [
-        Result({column: name, "name": name}, **_part(study, scored[scored[column] == name], replicates, seed))
-        for name in names
-    ]
+    found = []
+    for name in names:
+        own = values == name
+        data = study.ratings(study.rated[own])
+        part = whole if own.all() else _part(data, bootstrap_levels(data, SHOWN, replicates, seed=seed))
+        found.append(Result({column: name, "name": name}, **part))
+    return found
 
 
-def _part(study: StudyFrames, scored: pd.DataFrame, replicates: int, seed: int) -> dict[str, Any]:
-    data = study.ratings(scored)
-    levels = bootstrap_levels(data, SHOWN, replicates, seed=seed)
+def _part(data: Ratings, levels: dict[Level, Estimate]) -> dict[str, Any]:
     ordinal = levels["ordinal"].details
     interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667")}
     return {
@@ -186,67 +205,3 @@ def _part(study: StudyFrames, scored: pd.DataFrame, replicates: int, seed: int) 
         "replicates_left_out": ordinal.get("replicates_left_out", 0),
         **other_coefficients(data),
     }
-
-
-def _pairwise(people: Ratings, everyone: Ratings) -> Iterator[Result]:
-    """Every two raters, the model last: the three alphas, a jackknife interval of the ordinal one, kappas."""
-    everybody = people.n_annotators * (people.n_annotators - 1) / 2 <= MANY_PAIRS
-    for a, b, n, alphas, details in _listed(people, everyone):
-        if n or everybody:
-            reason = "every score of both is the same" if n else "they share no unit"
-            names: dict[str, Hashable] = {"a": a, "b": b}
-            values = {
-                level: Estimate.undefined(reason) if np.isnan(value) else Estimate(value)
-                for level, value in alphas.items()
-            }
-            yield Result(names, n=n, **values, **details)
-
-
-Listed = Iterator[tuple[Hashable, Hashable, int, dict[Level, float], dict[str, Any]]]
-
-
-def _listed(people: Ratings, everyone: Ratings) -> Listed:
-    """From tables; where the model's scores are near-continuous, its pairs without."""
-    if len(everyone.categories) <= MANY:
-        yield from _from_tables(everyone)
-        return
-    yield from _from_tables(people) if len(people.categories) <= MANY else _without_tables(people)
-    if everyone.n_annotators > people.n_annotators:
-        model = everyone.n_annotators - 1
-        for k in range(model):
-            yield from _without_tables(everyone.where(np.isin(everyone.annotator, (k, model))), (k, model))
-
-
-def _from_tables(data: Ratings) -> Listed:
-    names = data.annotators
-    for block in pair_tables(data):
-        alphas = {level: block.alphas(level) for level in SHOWN}
-        low, high = block.alpha_limits("ordinal")
-        more = {
-            "percent": block.percents(),
-            "cohen": block.kappas("identity"),
-            "cohen_quadratic": block.kappas("quadratic"),
-            "ci_low": low,
-            "ci_high": high,
-        }
-        for k, n in enumerate(block.sizes):
-            yield (
-                names[block.a],
-                names[block.a + 1 + k],
-                int(n),
-                {level: alphas[level][k] for level in SHOWN},
-                {name: float(values[k]) for name, values in more.items()} | {"interval_kind": JACKKNIFE},
-            )
-
-
-def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Listed:
-    """The same for near-continuous scores, which have no tables: the alphas alone."""
-    for a, b in [only] if only else combinations(range(data.n_annotators), 2):
-        sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
-        yield (
-            data.annotators[a],
-            data.annotators[b],
-            len(sample.times),
-            {level: plain_alpha(sample, level) for level in SHOWN},
-            dict.fromkeys(("percent", "cohen", "cohen_quadratic", "ci_low", "ci_high")),
-        )

@@ -11,7 +11,7 @@ import pandas as pd
 from coeval.stats.alternative import EPSILONS, Labels, run_alt_test
 from coeval.stats.closeness import median_confusion, pairwise_accuracy
 from coeval.stats.correlation import correlations
-from coeval.stats.frames import ASSISTED, BLIND, CROWD, RESEARCHER, StudyFrames
+from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames, once
 from coeval.stats.ratings import Ratings
 from coeval.stats.report_comparisons import (
     Judge,
@@ -23,7 +23,7 @@ from coeval.stats.report_comparisons import (
 )
 from coeval.stats.results import Estimate, Result
 
-LEANED = "every score was given with the draft in view, and this needs scores given without it (blind arm)"
+LEANED = "every score was given with the draft in view, and this needs scores given without it (blind or first arm)"
 NO_LABELS = "no person has scored anything"
 
 
@@ -35,30 +35,41 @@ class Reference:
     kind: str
     leaned: bool
 
+    def count(self, arm: str) -> int:
+        """How many of the scores were given in an arm; of ``first`` these are the first scores, where not leaned."""
+        return int((self.scored["arm"] == arm).sum())
 
+
+@once
 def choose_labels(study: StudyFrames) -> Reference:
-    """Blind scores wherever there are any beside assisted ones; else what there is, and whether it leaned."""
-    scored = study.scored
-    blind = scored[scored["arm"] == BLIND]
-    if len(blind):
-        return Reference(blind, BLIND, False)
-    return Reference(scored, ASSISTED if len(scored) else "none", len(scored) > 0)
+    """The scores no draft can have led, blind and first ones, wherever there are any; else those of genuine drafts.
+
+    A person counts once for a unit.
+    """
+    unaided = study.unaided
+    if len(unaided):
+        arms = set(unaided["arm"])
+        return Reference(unaided, " and ".join(arm for arm in (BLIND, FIRST) if arm in arms), False)
+    genuine = study.genuine
+    return Reference(genuine, ASSISTED if len(genuine) else "none", len(genuine) > 0)
 
 
 def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
     """Every run of drafts against people.
 
     People's score of a unit (an instance by a criterion) is the mean of theirs; ``labels`` says which were
-    used: "blind" wherever there are any, since the draft pulls those who see it. Without a blind arm the
-    descriptive figures use assisted scores, ``leaned`` is true, and the alt-test is undefined.
+    used: "blind", "first" (scores given before the draft was shown) or "blind and first" wherever there are any,
+    since the draft pulls those who see it. Without them the descriptive figures use assisted scores, ``leaned``
+    is true, and the alt-test is undefined. Drafts that were wrong on purpose are left out of all of it.
 
     Returns
     -------
     Result
-        ``labels``, ``leaned``, ``n_labels``, ``epsilon``, ``runs`` (each with correlations, pairwise accuracy,
-        confusion with the people's median, alt-test, consistency over samples, overall and ``per_criterion``),
-        ``comparisons`` (Williams, permutation and bootstrap tests of every two runs by criterion),
-        ``mean_pairwise_correlations`` (people and the model) and ``competence`` (Dawid and Skene).
+        ``labels``, ``leaned``, ``n_labels`` with ``n_blind`` and ``n_first`` of them, ``epsilon``, ``runs`` (each
+        with correlations, pairwise accuracy, confusion with the people's median, alt-test, consistency over
+        samples, overall and ``per_criterion``), ``comparisons`` (Williams, permutation and bootstrap tests of
+        every two runs by criterion), ``mean_pairwise_correlations`` (people and the model) and ``competence``
+        (Dawid and Skene).
     """
     reference = choose_labels(study)
     people = study.ratings(reference.scored)
@@ -68,6 +79,8 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
         labels=reference.kind,
         leaned=reference.leaned,
         n_labels=len(reference.scored),
+        n_blind=reference.count(BLIND),
+        n_first=0 if reference.leaned else reference.count(FIRST),
         human_score="mean of the people's scores of a unit",
         annotator_kind=kind,
         epsilon=epsilon,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from coeval.stats.competence import dawid_skene
 from coeval.stats.correlation import correlate, table_correlations
-from coeval.stats.frames import ASSISTED, BLIND, LLM, StudyFrames
+from coeval.stats.frames import ASSISTED, LLM, StudyFrames
 from coeval.stats.judges import bootstrap_test, permutation_test
 from coeval.stats.pairs import pair_tables
 from coeval.stats.patterns import MANY
@@ -102,15 +102,16 @@ def _compared(human: Numbers, a: Numbers, b: Numbers, replicates: int, seed: int
 def mean_pairwise(study: StudyFrames) -> Result:
     """Mean correlation over pairs of raters: people by arm, and the shown run with people (paper, table 8).
 
-    Pairs are correlated over all criteria's units together; pairs that share fewer than two units, or in which
-    one side never varies, are left out and counted.
+    Those called blind are the scores no draft can have led: of the blind arm, and first scores. Drafts that were
+    wrong on purpose are left out. Pairs are correlated over all criteria's units together; pairs that share fewer
+    than two units, or in which one side never varies, are left out and counted.
     """
     found = Result()
-    scored = study.scored
+    genuine = study.genuine
     for name, part in (
-        ("people", scored),
-        ("people_assisted", scored[scored["arm"] == ASSISTED]),
-        ("people_blind", scored[scored["arm"] == BLIND]),
+        ("people", genuine),
+        ("people_assisted", genuine[genuine["arm"] == ASSISTED]),
+        ("people_blind", study.unaided),
     ):
         everyone = study.ratings(part, llm=True)
         rows = _pair_correlations(everyone)

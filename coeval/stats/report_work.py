@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.assistance import assistance_effect
+from coeval.stats.assistance import arm_alphas, catch_rates, draft_effects
 from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
-from coeval.stats.frames import ASSISTED, BLIND, StudyFrames
-from coeval.stats.later import stats
+from coeval.stats.first_scores import first_effect
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, is_sown, once
+from coeval.stats.later import special
 from coeval.stats.prediction import ppi_mean
 from coeval.stats.report_agreement import spelled
 from coeval.stats.report_alignment import LEANED, choose_labels
@@ -25,9 +26,9 @@ def actions_section(study: StudyFrames) -> Result:
 
 
 def score_change_section(study: StudyFrames) -> Result:
-    """How assisted people moved the drafted scores; submissions shown a wrong score on purpose are left out."""
+    """How assisted people moved the drafted scores; drafts that were wrong on purpose are left out."""
     assisted = study.scores[study.scores["arm"] == ASSISTED]
-    sown = assisted["sown"].astype(bool)
+    sown = is_sown(assisted)
     genuine = assisted[~sown]
     found = score_changes(genuine["score"], genuine["draft_score"])
     parts = [
@@ -74,15 +75,20 @@ def behaviour_section(study: StudyFrames) -> Result:
     Returns
     -------
     Result
-        ``assisted`` and ``blind`` (four behaviours with counts), ``definitions``, ``distributions`` (how often
-        each score was given, by source: people by arm, the shown run; overall and by system) and ``drift``.
+        ``assisted``, ``blind`` and ``first`` (four behaviours with counts), ``definitions``, ``distributions``
+        (how often each score was given, by source: people by arm, in the arm first both before and after the
+        draft was shown, and the shown run; overall and by system) and ``drift``.
     """
     found = four_behaviours(study.scores)
     scored, model = study.scored, study.shown_scores.rename("score").reset_index()
+    by_arm = {arm: scored[scored["arm"] == arm] for arm in (ASSISTED, BLIND, FIRST)}
+    before = by_arm[FIRST].assign(score=by_arm[FIRST]["first_score"].astype(float)).dropna(subset=["score"])
     sources = {
         "people": scored,
-        "people_assisted": scored[scored["arm"] == ASSISTED],
-        "people_blind": scored[scored["arm"] == BLIND],
+        "people_assisted": by_arm[ASSISTED],
+        "people_blind": by_arm[BLIND],
+        "people_first_before": before,
+        "people_first_after": by_arm[FIRST],
         "llm": model,
     }
     distributions = [row for source, frame in sources.items() for row in _distributions(study, source, frame)]
@@ -117,7 +123,8 @@ def systems_section(study: StudyFrames) -> list[Result]:
     list of Result
         In the order of the instances: ``system``, ``n`` (people's scores), ``human_mean`` with ``human``
         (interval over units), ``llm_mean``, ``n_llm``, ``n_units`` and ``prediction_powered``: people's mean
-        corrected by the model's scores of the units nobody scored blind, undefined where drafts were in view.
+        corrected by the model's scores of the units nobody scored without the draft, undefined where drafts
+        were in view.
     """
     scored, model = study.scored, study.shown_scores
     systems = study.units["system"].replace("", None)
@@ -157,7 +164,7 @@ def _interval(own: pd.DataFrame) -> Result:
     if len(means) < 2:
         return spelled(Estimate.undefined("fewer than two units were scored"))
     se = float(means.std(ddof=1) / np.sqrt(len(means)))
-    half, middle = float(stats.t.ppf(0.975, len(means) - 1)) * se, float(means.mean())
+    half, middle = float(special.stdtrit(len(means) - 1, 0.975)) * se, float(means.mean())
     return spelled(
         Estimate(middle, ci_low=middle - half, ci_high=middle + half, se=se, interval_kind="over units, t")
     )
@@ -177,25 +184,58 @@ def _powered(leaned: bool, labelled: pd.Series[float], drafted: pd.Series[float]
     )
 
 
+@once
+def draft_effects_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
+    """Adoption, distance and pull alone, as the assistance section has them, and there much sooner."""
+    found = draft_effects(study.scored, replicates=replicates, seed=seed)
+    counts = ("n_assisted", "n_blind", "n_shifted", "n_instances", "replicates", "replicates_left_out")
+    return Result({name: spelled(value, "p_value", *counts) for name, value in found.items()})
+
+
 def assistance_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
-    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of sown scores."""
-    found = assistance_effect(study.scores, replicates=replicates, seed=seed)
-    for name in ("adoption", "distance", "pull"):
-        found[name] = spelled(
-            found[name],
-            "p_value",
-            "n_assisted",
-            "n_blind",
-            "n_shifted",
-            "n_instances",
-            "replicates",
-            "replicates_left_out",
-        )
+    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of sown errors.
+
+    ``first`` has those who scored before they saw the draft (``first_effect``).
+    """
+    effects = draft_effects_section(study, replicates=replicates, seed=seed)
+    found = Result(effects, **arm_alphas(study.scored, replicates=replicates, seed=seed))
     found["alpha_difference"] = spelled(found["alpha_difference"], "p_value", "n_units_a", "n_units_b")
-    sown = found["sown"]
+    sown = catch_rates(study.scored)
     found["sown"] = Result(
         sown,
         caught=spelled(sown["caught"]),
+        lines=Result(sown["lines"], caught=spelled(sown["lines"]["caught"])),
         per_annotator=[Result(row, caught=spelled(row["caught"])) for row in sown["per_annotator"]],
     )
+    first = first_effect(study.scored, replicates=replicates, seed=seed)
+    found["first"] = Result(first, adoption=spelled(first["adoption"], "p_value", "replicates"))
     return found
+
+
+def quotes_section(study: StudyFrames) -> Result:
+    """How many passages the drafts quote, and the share that is not in the text: over all runs, by run, by criterion.
+
+    Returns
+    -------
+    Result
+        ``n``, ``not_found``, ``share``; ``per_run``: a list of ``run``, ``label`` and the same, each with
+        ``per_criterion``.
+    """
+    runs = [
+        Result(
+            {"run": str(run), "label": str(part["run_label"].iloc[0])},
+            **_quoted(part),
+            per_criterion=[
+                Result({"criterion": criterion}, **_quoted(own))
+                for criterion, own in part.groupby("criterion", sort=False)
+            ],
+        )
+        for run, part in study.quotes.groupby("run", sort=False)
+    ]
+    return Result(_quoted(study.quotes), per_run=runs)
+
+
+def _quoted(part: pd.DataFrame) -> dict[str, Any]:
+    n, lost = int(part["n"].sum()), int(part["not_found"].sum())
+    share = Estimate(lost / n, n=n) if n else Estimate.undefined("no draft quotes the text")
+    return {"n": n, "not_found": lost, "share": share}

@@ -101,8 +101,8 @@ def draw_alphas(sample: Units, levels: Sequence[Level], replicates: int, seed: i
         return {level: np.full(replicates, np.nan) for level in levels}
     parts: dict[Level, list[Numbers]] = {level: [] for level in levels}
     for weights in draw_weights(sample.times, replicates, np.random.default_rng(seed), sample.width):
-        for level in levels:
-            parts[level].append(sample.alphas(weights, level))
+        for level, alphas in zip(levels, sample.alphas(weights, *levels), strict=True):
+            parts[level].append(alphas)
     return {level: np.concatenate(parts[level] or [np.empty(0)]) for level in levels}
 
 
@@ -213,7 +213,7 @@ def _draw_differences(
             - draw_alphas(b, (level,), replicates, seed + 1)[level]
         )
     blocks = draw_weights(a.times, replicates, np.random.default_rng(seed), a.width + b.width)
-    return np.concatenate([a.alphas(weights, level) - b.alphas(weights, level) for weights in blocks])
+    return np.concatenate([a.alphas(weights, level)[0] - b.alphas(weights, level)[0] for weights in blocks])
 
 
 def _difference(drawn: Numbers, value: float, n: int, confidence: float) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def _correlations(document: Document) -> Table:
 def _behaviours(document: Document) -> Table:
     rows = [
         {"arm": arm, "behaviour": name, "n": entry[name]["n"], "of": entry["n"], "rate": entry[name]["rate"]}
-        for arm in ("assisted", "blind")
+        for arm in ("assisted", "blind", "first")
         if (entry := document["behaviour"][arm])["n"]
         for name in ("correction", "scrutiny", "subjectivity", "outlier")
     ]
@@ -248,7 +248,7 @@ def _judges(document: Document) -> Table:
     return Table(
         "judges",
         "Judges against people",
-        f"People's mean score of a unit, from {alignment['labels']} submissions; alt-test with RMSE, "
+        f"People's mean score of a unit, from {alignment['labels']} scores; alt-test with RMSE, "
         f"epsilon {alignment['epsilon']:g}, Benjamini-Yekutieli.",
         _frame(rows, columns),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -68,27 +68,44 @@ def show_run(db: Database, task: int, run: int) -> None:
 
 def record_draft(db: Database, run: int, draft: Draft) -> int:
     """Append a draft with its rows and quotes, and give its id. A stored draft is never changed."""
-    draft_id = insert(
-        db,
-        "draft",
-        run=run,
-        instance=draft.instance,
-        criterion=draft.criterion,
-        attempt=draft.attempt,
-        status=draft.status,
-        score=draft.score,
-        reason=draft.reason,
-        raw=draft.raw,
-        samples_json=to_json(list(draft.samples)),
-        created_at=now(),
+    record_drafts(db, run, [draft])
+    return int(scalar(db, DRAFT, _key(run, draft)))
+
+
+def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
+    """Append many drafts of a run, each with its rows and quotes."""
+    made_at = now()
+    db.conn.executemany(
+        "INSERT INTO draft (run, instance, criterion, attempt, status, score, reason, raw, samples_json, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (run, d.instance, d.criterion, d.attempt, d.status, d.score, d.reason, d.raw,
+             to_json(list(d.samples)), made_at)
+            for d in drafts
+        ],
+    )  # fmt: skip
+    db.conn.executemany(
+        f"INSERT INTO draft_row (draft, position, kind, text) VALUES (({DRAFT}), ?, ?, ?)",
+        [(*_key(run, d), at, row.kind, row.text) for d in drafts for at, row in enumerate(d.rows)],
     )
-    for position, row in enumerate(draft.rows):
-        row_id = insert(db, "draft_row", draft=draft_id, position=position, kind=row.kind, text=row.text)
-        db.conn.executemany(
-            "INSERT INTO quote (draft_row, position, text, quote_start, quote_end) VALUES (?, ?, ?, ?, ?)",
-            [(row_id, i, q.text, q.start, q.end) for i, q in enumerate(row.quotes)],
-        )
-    return draft_id
+    db.conn.executemany(
+        "INSERT INTO quote (draft_row, position, text, quote_start, quote_end) VALUES"
+        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT}) AND position = ?), ?, ?, ?, ?)",
+        [
+            (*_key(run, d), at, i, quote.text, quote.start, quote.end)
+            for d in drafts
+            for at, row in enumerate(d.rows)
+            for i, quote in enumerate(row.quotes)
+        ],
+    )
+
+
+DRAFT = "SELECT id FROM draft WHERE run = ? AND instance = ? AND criterion = ? AND attempt = ?"
+
+
+def _key(run: int, draft: Draft) -> tuple[int, int, int, int]:
+    """What ``DRAFT`` finds a draft by."""
+    return run, draft.instance, draft.criterion, draft.attempt
 
 
 def get_draft(db: Database, draft: int) -> Draft | None:
@@ -150,11 +167,6 @@ def count_drafts(db: Database, run: int) -> dict[str, int]:
     """How many instance x criterion pairs of a run are ``ok`` and ``unscored``."""
     sql = "SELECT status, count(*) AS n FROM current_draft WHERE run = ? GROUP BY status"
     return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in rows(db, sql, [run])}
-
-
-def list_unscored(db: Database, run: int) -> list[Draft]:
-    sql = "SELECT * FROM current_draft WHERE run = ? AND status = 'unscored' ORDER BY id"
-    return [draft_of(row) for row in rows(db, sql, [run])]
 
 
 def list_undrafted(

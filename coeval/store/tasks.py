@@ -128,7 +128,8 @@ def count_opened(db: Database, task: int) -> int:
 
 
 def count_instances(db: Database, task: int) -> int:
-    return int(scalar(db, "SELECT count(*) FROM instance WHERE task = ?", [task]))
+    """How many instances a task has: its last position, since they are numbered without gaps."""
+    return int(scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task]))
 
 
 def get_instance(db: Database, instance: int) -> Instance | None:
@@ -151,9 +152,19 @@ def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) ->
     return found
 
 
+def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:
+    """The ids of a task's instances by their external ids; those it lacks are left out."""
+    found: dict[str, int] = {}
+    for batch in chunks(ids):
+        marks = ", ".join("?" * len(batch))
+        sql = f"SELECT external_id, id FROM instance WHERE task = ? AND external_id IN ({marks})"
+        found.update(db.conn.execute(sql, [task, *batch]))
+    return found
+
+
 def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int:
     """Append instances to a task, in their order, and give how many there were."""
-    first = scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task])
+    first = count_instances(db, task)
     values = (
         (task, first + i, one_.external_id, one_.document, one_.system, one_.input, one_.output,
          one_.reference, to_json(dict(one_.context)))

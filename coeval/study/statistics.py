@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,17 +14,21 @@ import pandas as pd
 
 from coeval.domain import Person, Role, Task
 from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
-from coeval.stats.frames import CROWD, RESEARCHER, StudyFrames
+from coeval.stats.frames import ACTION_COLUMNS, CROWD, RESEARCHER, StudyFrames
 from coeval.store import Database, Store, criteria, people, reports
 from coeval.study.access import TEAM, Context, require_task, use_case
 
-NO_ACTIONS = pd.DataFrame(columns=["annotator", "criterion", "arm", "kind", "action", "n"])
+NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
+MORE = {"actions": reports.ACTIONS, "quotes": reports.QUOTES}
+"""Tables that few statistics look at: each is read when the first of them is asked for."""
+
+NUMBERS = ("score", "draft_score", "shown_score", "first_score", "active_ms", "line_caught")
 
 
 @use_case(TEAM)
 def get_frames(context: Context, person: Person, slug: str) -> StudyFrames:
     """See a task's scores, actions and drafts, as the statistics take them."""
-    return _get_reading(context, slug).frames(context.store, actions=True)
+    return _get_reading(context, slug).frames(context.store, tuple(MORE))
 
 
 @use_case(TEAM)
@@ -34,21 +38,21 @@ def get_statistic(
     slug: str,
     statistic: Callable[[StudyFrames], Any],
     *,
-    actions: bool = False,
+    tables: Sequence[str] = (),
 ) -> Any:
     """See a statistic of a task: computed once, and again only after something was saved.
 
     Args:
         statistic: a pure function of the frames, defined in a module.
-        actions: whether it looks at the actions, which are read only then.
+        tables: which of the tables of ``MORE`` it looks at; without them it finds these empty.
     """
-    return _get_reading(context, slug).get(context.store, statistic, actions)
+    return _get_reading(context, slug).get(context.store, statistic, tuple(tables))
 
 
 @use_case(TEAM)
 def get_report(context: Context, person: Person, slug: str) -> dict[str, Any]:
     """See every statistic of a task in one document, as ``stats --json`` prints it."""
-    report: dict[str, Any] = get_statistic(context, person, slug, build_report, actions=True)
+    report: dict[str, Any] = get_statistic(context, person, slug, build_report, tables=tuple(MORE))
     return report
 
 
@@ -73,25 +77,25 @@ class _Reading:
 
     task: Task
     fingerprint: tuple[Any, ...]
-    scores: StudyFrames | None = None
-    everything: StudyFrames | None = None
+    known: dict[tuple[str, ...], StudyFrames] = field(default_factory=dict)
     found: dict[Any, Any] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def get(self, store: Store, statistic: Callable[[StudyFrames], Any], actions: bool) -> Any:
+    def get(self, store: Store, statistic: Callable[[StudyFrames], Any], tables: tuple[str, ...]) -> Any:
         """Two who ask at once wait for one computation, rather than make two."""
         with self.lock:
             if statistic not in self.found:
-                self.found[statistic] = statistic(self.frames(store, actions))
+                self.found[statistic] = statistic(self.frames(store, tables))
             return self.found[statistic]
 
-    def frames(self, store: Store, actions: bool) -> StudyFrames:
-        with self.lock, store.read() as db:
-            if self.scores is None:
-                self.scores = _read_scores(db, self.task)
-            if actions and self.everything is None:
-                self.everything = replace(self.scores, actions=_read_actions(db, self.task))
-            return self.everything if actions and self.everything else self.scores
+    def frames(self, store: Store, tables: tuple[str, ...]) -> StudyFrames:
+        with self.lock:
+            if tables not in self.known:
+                plain = self.frames(store, ()) if tables else None
+                with store.read() as db:
+                    more: dict[str, Any] = {name: _read_more(db, self.task, name) for name in tables}
+                    self.known[tables] = replace(plain, **more) if plain else _read_scores(db, self.task)
+            return self.known[tables]
 
 
 _READINGS: WeakKeyDictionary[Store, dict[int, _Reading]] = WeakKeyDictionary()
@@ -135,14 +139,25 @@ def _read_scores(db: Database, task: Task) -> StudyFrames:
     )
 
 
-def _read_actions(db: Database, task: Task) -> pd.DataFrame:
+def _read_more(db: Database, task: Task, table: str) -> pd.DataFrame:
     current = criteria.get_criteria_set(db, task.id)
     set_id = current.id if current else 0
-    return _frame(reports.read(db, reports.ACTIONS, task=task.id, criteria_set=set_id))
+    return _frame(reports.read(db, MORE[table], task=task.id, criteria_set=set_id))
 
 
 def _frame(result: reports.Result) -> pd.DataFrame:
-    return pd.DataFrame.from_records(list(result), columns=list(result.columns))
+    """The answer of a query; the columns of ``NUMBERS`` as numbers, nan where missing."""
+    columns = {
+        name: _column(name, values) for name, values in zip(result.names, result.columns(), strict=True)
+    }
+    return pd.DataFrame(columns)
+
+
+def _column(name: str, values: list[Any]) -> Any:
+    if name in NUMBERS:
+        return np.array(values, dtype=float)
+    whole = bool(values) and type(values[0]) is int
+    return np.array(values, dtype=np.int64) if whole else pd.Series(values, dtype=object)
 
 
 def _named(ids: pd.Series[Any], names: Mapping[int, str]) -> Any:
@@ -154,8 +169,6 @@ def _named(ids: pd.Series[Any], names: Mapping[int, str]) -> Any:
 def _timed(scores: pd.DataFrame) -> pd.DataFrame:
     opened = pd.to_datetime(scores["opened_at"], format="ISO8601", utc=True)
     submitted = pd.to_datetime(scores["submitted_at"], format="ISO8601", utc=True)
-    for name in ("score", "draft_score", "shown_score", "first_score", "active_ms"):
-        scores[name] = scores[name].astype(float)
     return scores.assign(
         sown=scores["sown"].astype(bool),
         wall_seconds=(submitted - opened).dt.total_seconds(),
@@ -165,7 +178,6 @@ def _timed(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _drafts(result: reports.Result) -> pd.DataFrame:
     drafts = _frame(result)
-    drafts["score"] = drafts["score"].astype(float)
     drafts["shown"] = drafts["shown"].astype(bool)
     return drafts.assign(spread=drafts["samples_json"].map(_spread)).drop(columns=["samples_json"])
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,88 +31,115 @@ def build_import_tab(context: Context, task: gr.Dropdown) -> None:
     """Build the tab."""
     with gr.Row(equal_height=False):
         with gr.Column(scale=2, elem_classes="card"):
-            files = gr.File(
-                label="CSV, JSONL, Excel; a CoEval release's A*.json and combine_data.json; tables of ratings",
-                file_count="multiple",
-                type="filepath",
-                elem_id="import-file",
-            )
-            with gr.Row():
-                slug = gr.Textbox(
-                    label="Into the task (short name; made if new)", max_length=64, elem_id="import-slug"
-                )
-                format = gr.Dropdown(list(FORMATS), value="auto", label="Format", elem_id="import-format")
-            with gr.Row(visible=False) as mapping_row:
-                columns = {
-                    name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}")
-                    for name in FIELDS
-                }
-            go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
+            form = _build_form()
         with gr.Column(scale=3):
             note = View(_hint(), elem_id="import-note")
             rows = gr.Dataframe(
                 visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
             )
-    outputs = [slug, mapping_row, *columns.values(), go, note, rows]
+    _ImportTab(context, task, form, note, rows).wire()
 
-    def on_file(paths: list[str] | None, format: str, slug_now: str, request: gr.Request) -> dict[Any, Any]:
-        try:
-            _check_owner(context, request)
-            if not paths:
-                return {go: gr.Button(interactive=False), note: _hint(), rows: gr.Dataframe(visible=False)}
-            with _gathered(paths) as path:
-                seen = preview(path, format=format)
-            return {
-                **_mapped(columns, seen),
-                slug: slug_now or make_slug(path.stem),
-                mapping_row: gr.Row(visible=bool(seen.fields)),
-                go: gr.Button(interactive=True),
-                note: _preview_note(seen),
-                rows: gr.Dataframe(value=_frame(seen), visible=True),
-            }
-        except CoevalError as error:
-            return {
-                go: gr.Button(interactive=False),
-                note: _refused(error),
-                rows: gr.Dataframe(visible=False),
-            }
 
-    def on_import(
-        paths: list[str] | None, format: str, slug: str, *chosen: str, request: gr.Request
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the owner fills in."""
+
+    files: gr.File
+    slug: gr.Textbox
+    format: gr.Dropdown
+    mapping: gr.Row
+    columns: dict[str, gr.Dropdown]
+    """For each field, the column that holds it."""
+    go: gr.Button
+
+
+def _build_form() -> _Form:
+    files = gr.File(
+        label="CSV, JSONL, Excel; a CoEval release's A*.json and combine_data.json; tables of ratings",
+        file_count="multiple",
+        type="filepath",
+        elem_id="import-file",
+    )
+    with gr.Row():
+        slug = gr.Textbox(
+            label="Into the task (short name; made if new)", max_length=64, elem_id="import-slug"
+        )
+        format = gr.Dropdown(list(FORMATS), value="auto", label="Format", elem_id="import-format")
+    with gr.Row(visible=False) as mapping:
+        columns = {
+            name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}") for name in FIELDS
+        }
+    go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
+    return _Form(files, slug, format, mapping, columns, go)
+
+
+@dataclass(frozen=True, slots=True)
+class _ImportTab:
+    """What happens when a file is chosen, and when it is taken in."""
+
+    context: Context
+    task: gr.Dropdown
+    form: _Form
+    note: View
+    rows: gr.Dataframe
+
+    def wire(self) -> None:
+        form = self.form
+        chosen: list[Any] = [form.files, form.format, form.slug]
+        outputs = [form.slug, form.mapping, *form.columns.values(), form.go, self.note, self.rows]
+        form.files.change(self.on_file, chosen, outputs, api_visibility="private")
+        form.format.input(self.on_file, chosen, outputs, api_visibility="private")
+        form.go.click(
+            self.on_import,
+            [*chosen, *form.columns.values()],
+            [self.note, self.task],
+            api_visibility="private",
+        )
+
+    def on_file(
+        self, paths: list[str] | None, format: str, slug: str | None, request: gr.Request
     ) -> dict[Any, Any]:
         try:
-            person = _check_owner(context, request)
+            _check_owner(self.context, request)
+            if not paths:
+                return self._without_preview(_hint())
+            with _gathered(paths) as path:
+                return self._with_preview(preview(path, format=format), slug or make_slug(path.stem))
+        except CoevalError as error:
+            return self._without_preview(_refused(error))
+
+    def _with_preview(self, seen: Preview, slug: str) -> dict[Any, Any]:
+        return {
+            **_mapped(self.form.columns, seen),
+            self.form.slug: slug,
+            self.form.mapping: gr.Row(visible=bool(seen.fields)),
+            self.form.go: gr.Button(interactive=True),
+            self.note: _preview_note(seen),
+            self.rows: gr.Dataframe(value=_frame(seen), visible=True),
+        }
+
+    def _without_preview(self, note: Node) -> dict[Any, Any]:
+        return {
+            self.form.go: gr.Button(interactive=False),
+            self.note: note,
+            self.rows: gr.Dataframe(visible=False),
+        }
+
+    def on_import(
+        self, request: gr.Request, paths: list[str] | None, format: str, slug: str | None, *chosen: str
+    ) -> dict[Any, Any]:
+        try:
+            person = _check_owner(self.context, request)
             if not paths:
                 raise InputError("There is no file: choose one first.")
-            mapping = {
-                name: column for name, column in zip(FIELDS, chosen, strict=True) if column and column != NONE
-            }
+            pairs = zip(FIELDS, chosen, strict=True)
+            mapping = {name: column for name, column in pairs if column and column != NONE}
+            wanted = check_slug((slug or "").strip())
             with _gathered(paths) as path:
-                report = import_file(
-                    context, person, path, check_slug(slug.strip()), format=format, mapping=mapping
-                )
-            return {note: _report(report), task: task_choices(context, person, report.task)}
+                report = import_file(self.context, person, path, wanted, format=format, mapping=mapping)
+            return {self.note: _report(report), self.task: task_choices(self.context, person, report.task)}
         except CoevalError as error:
-            return {note: _refused(error)}
-
-    async_free: dict[str, Any] = {"api_visibility": "private"}
-    files.change(on_file, [files, format, slug], outputs, **async_free)
-    format.input(on_file, [files, format, slug], outputs, **async_free)
-    go.click(
-        _with_request(on_import, len(FIELDS)),
-        [files, format, slug, *columns.values()],
-        [note, task],
-        **async_free,
-    )
-
-
-def _with_request(function: Any, n: int) -> Any:
-    """Gradio passes the request by the annotation of a positional parameter: put it first."""
-
-    def handler(request: gr.Request, *values: Any) -> Any:
-        return function(*values, request=request)
-
-    return handler
+            return {self.note: _refused(error)}
 
 
 def _check_owner(context: Context, request: gr.Request) -> Any:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.errors import CoevalError
+from coeval.stats import bootstrap_alpha
 from coeval.study.access import Context
 from coeval.ui.agreement import SECTIONS, Figure, Page, get_pages
 from coeval.ui.agreement.figures import message, notes_view
 from coeval.ui.agreement.links import chart_file, downloads_view, with_links
+from coeval.ui.agreement.people import forest_figure
 from coeval.ui.chart_style import blank
 from coeval.ui.identity import get_person, shown
 from coeval.ui.tasks_picker import chosen_task
 from coeval.ui.view import Node, View, el
 
 Bind = Callable[[Callable[..., Any]], None]
+WARM_UP_SECONDS = 3.0
+"""By then the server answers; nobody has found the tab yet."""
+
 SLOTS = ("full", "wide", "narrow", "full")
 """The widths of the places for charts, in the order in which they stand. A place keeps its width, since a chart
 is drawn for the width that it finds; wide and narrow stand beside each other."""
@@ -57,6 +64,7 @@ class _Parts:
 def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     parts = _build_parts()
+    warm_up_soon()
 
     def on_load(slug: str | None, section: str, request: gr.Request) -> Iterator[dict[Any, Any]]:
         try:
@@ -80,6 +88,20 @@ def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
 
     load_on(parts.section.input)
     return load_on
+
+
+@cache
+def warm_up_soon() -> None:
+    """Some seconds from now, once: have the libraries load that the first visitor would otherwise wait for."""
+    timer = threading.Timer(WARM_UP_SECONDS, warm_up)
+    timer.daemon = True
+    timer.start()
+
+
+def warm_up() -> None:
+    """Compute an alpha and draw it, as the first section does."""
+    alpha = bootstrap_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
+    forest_figure({"warm": alpha}).draw().to_json()
 
 
 def _build_parts() -> _Parts:

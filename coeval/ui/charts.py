@@ -113,7 +113,8 @@ def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
     )
     texts = base.mark_text(fontSize=9 if small else 12.5, color=INK).encode(text="text:N")
     marks = [cells] if len(names) > 24 else [cells, texts]
-    return themed(alt.layer(*marks), description, height=side * max(1, len(names)))
+    reach = 4 * len(names[-1]) if slanted and names else 0  # how far the last name slants out of the drawing
+    return themed(alt.layer(*marks), description, height=side * max(1, len(names)), right=min(reach, 60))
 
 
 def action_bars(frame: pd.DataFrame, description: str) -> Any:

@@ -6,6 +6,7 @@ import csv
 import io
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from typing import IO
 
 import pandas as pd
@@ -20,6 +21,10 @@ from coeval.ui.agreement import get_figure
 from coeval.ui.identity import get_person
 
 FILES = (*SIMPLE, "reliability.csv")
+CSV = "text/csv; charset=utf-8"
+BLOCK = 1 << 18
+"""Bytes that are sent at a time."""
+
 IN_MEMORY = 32_000_000
 """Bytes of a file that are kept in memory; a longer one is written beside it while it is made."""
 
@@ -51,9 +56,11 @@ def add_downloads(app: FastAPI, context: Context) -> None:
     def download_table(request: Request, slug: str, name: str) -> Response:
         if name not in FILES:
             raise NotFoundError(f"There is no file “{name[:80]}” to download; there are: {', '.join(FILES)}.")
-        target = io.StringIO()
-        export_table(context, get_person(context, request), slug, name, target)
-        return _csv(target.getvalue(), f"{slug}-{name}")
+        target = _spooled()
+        text = io.TextIOWrapper(target, "utf-8", newline="")
+        export_table(context, get_person(context, request), slug, name, text)
+        text.detach()
+        return _file(target, f"{slug}-{name}", CSV)
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -71,11 +78,18 @@ def _spooled() -> IO[bytes]:
 
 
 def _file(target: IO[bytes], name: str, kind: str) -> Response:
-    target.seek(0)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(target, media_type=kind, headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(target.tell())}
+    return StreamingResponse(_read_blocks(target), media_type=kind, headers=headers)
+
+
+def _read_blocks(target: IO[bytes]) -> Iterator[bytes]:
+    """The file from its beginning; block by block, since each takes a turn of the server's."""
+    with target:
+        target.seek(0)
+        while block := target.read(BLOCK):
+            yield block
 
 
 def _csv(text: str, name: str) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(text, media_type=CSV, headers=headers)

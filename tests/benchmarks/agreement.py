@@ -2,7 +2,8 @@
 
 Both sides run in this process on the same ratings. The loop draws the units and calls the package for each
 replicate; it runs fewer replicates, and its time is scaled. ``--coverage`` adds a seeded simulation of how
-often the default interval covers the true alpha with 20, 50 and 200 units.
+often the default interval covers the true alpha with 20, 50 and 200 units; ``--tab`` has the Agreement tab timed in
+Chromium instead (``agreement_tab``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import krippendorff
 import numpy as np
 
 from coeval.stats import bootstrap_alpha, krippendorff_alpha
+from tests.benchmarks import agreement_tab
 
 REPLICATES = 10_000
 CASES = ((6, 1_000, 1.0, 50, 60), (6, 10_000, 1.0, 100, 20), (50, 100_000, 0.1, 1_000, 2))
@@ -31,7 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--studies", type=int, default=1_000, help="simulated studies for each number of units"
     )
+    parser.add_argument("--tab", action="store_true", help="time the Agreement tab on 100,000 scores instead")
     options = parser.parse_args(argv)
+    if options.tab:
+        return agreement_tab.main([])
     met = compare_speed()
     if options.coverage:
         met = simulate_coverage(options.studies) and met

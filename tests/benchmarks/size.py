@@ -1,143 +1,125 @@
 """A large task, each step timed beside an obvious baseline: ``python -m tests.benchmarks size``.
 
-100,000 instances and 1,000,000 submission rows (lines of submissions), unless told otherwise. The export is
-timed beside the same queries run by the ``sqlite3`` module and written by ``csv.writer`` as they come.
+100,000 instances, 1,000,000 ratings by people, and drafts scrutinised in 1,000,000 submission rows (lines of
+submissions), unless told otherwise. Import, export and stats are the commands themselves, each in a process
+of its own, whose peak memory is that process's; import and export are also run at a tenth of the size, where
+they must take about as much memory. They stand beside the ``sqlite3`` shell: ``.import`` of the same file, and
+the queries of the export written as CSV. The screen is opened through a running server, beside one with a
+small task; a person has finished half of the queue. Ends with 1 where a goal is missed.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
-import resource
-import sqlite3
+import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from coeval.domain import Criterion, Instance, Person, Study, Task
-from coeval.export import SIMPLE, export_folder
-from coeval.settings import load_settings
-from coeval.store import Store
-from coeval.store.assignments import Filter
-from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import Where, get_step
-from coeval.study.statistics import get_statistic
-from coeval.ui.agreement import count_submissions
+from tests.benchmarks._large import add_scrutiny, change, write_instances, write_ratings
+from tests.benchmarks._size_run import Ran, coeval, export_plainly, import_plainly
+from tests.benchmarks._size_walk import walk
 
-GOAL = 3.0
-LINES = 4
-"""Lines of one submission."""
+HEAD = f"| {'step':43} | {'took':>12} | {'beside':>12} | {'which is':24} | {'ratio':>6} | {'at most':>10} |"
+SMALL_TASK = 200
+EXPORT_GOAL, MEMORY_GOAL, WALK_GOAL = 3.0, 1.2, 1.2
 
 
-def timed(name: str, step: Callable[[], object], baseline: float = 0.0) -> float:
-    """Run a step and print its time, the peak memory so far (Linux: megabytes), and its baseline."""
-    started = time.perf_counter()
-    step()
-    took = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    beside = f"  baseline {baseline:8.2f} s  ratio {took / baseline:5.2f}" if baseline else ""
-    print(f"{name:34} {took:8.3f} s  peak {peak:6.0f} MB{beside}", flush=True)
-    return took
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table: what was measured, beside what, and the most that their ratio may be."""
+
+    step: str
+    unit: str
+    value: float
+    beside: float | None = None
+    what: str = ""
+    goal: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.value / self.beside if self.beside else None
+
+    @property
+    def missed(self) -> bool:
+        return self.goal is not None and self.ratio is not None and self.ratio > self.goal
+
+    def __str__(self) -> str:
+        beside = f"{self.beside:,.2f} {self.unit}" if self.beside is not None else ""
+        ratio = f"{self.ratio:.2f}" if self.ratio is not None else ""
+        goal = f"{self.goal:g}{' MISSED' if self.missed else ''}" if self.goal is not None else ""
+        took = f"{self.value:,.2f} {self.unit}"
+        return f"| {self.step:43} | {took:>12} | {beside:>12} | {self.what:24} | {ratio:>6} | {goal:>10} |"
 
 
-def make_study(instances: int) -> Study:
-    made = tuple(
-        Instance(f"x{n}", f"Question {n // 2}?", f"The answer number {n}. " * 10, f"d{n // 2}", "ab"[n % 2])
-        for n in range(instances)
-    )
-    return Study(Task("big", "A large task"), made, (Criterion("Be true."), Criterion("Be brief.")))
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A file of one task, with what it took to make it and to get it out again."""
+
+    db: Path
+    instances: Ran
+    ratings: Ran
+    export: Ran
 
 
-def add_submissions(path: Path, rows: int) -> None:
-    """Saves of people who are not there: each of a blind instance by a criterion, with ``LINES`` lines."""
-    db = sqlite3.connect(path)
-    n_instances = db.execute("SELECT count(*) FROM instance").fetchone()[0]
-    wanted = rows // LINES
-    for n in range(-(-wanted // (2 * n_instances))):
-        db.execute(
-            "INSERT INTO annotator (name, role, created_at) VALUES (?, 'annotator', 'T')", [f"past {n}"]
-        )
-        db.execute(PAST, [f"past{n}-", n, wanted - 2 * n_instances * n])
-    db.execute(PAST_LINES)
-    db.commit()
-    db.close()
-
-
-PAST = """
-INSERT INTO submission (uid, annotator, instance, criterion, revision, arm, score, submitted_at, active_ms)
-SELECT ? || i.id || '-' || c.id, (SELECT max(id) FROM annotator), i.id, c.id, 1, 'blind',
-  1 + (i.id * 7 + c.id * 3 + ? * (i.id % 3)) % 5, '2026-01-31T09:30:00.000Z', 4000
-FROM instance i CROSS JOIN criterion c LIMIT ?
-"""
-PAST_LINES = f"""
-INSERT INTO submission_row (submission, position, kind, action, reason, text)
-SELECT s.id, n.value, 'evidence', 'add', '', 'A line of evidence, as long as such lines are.'
-FROM submission s, (VALUES {", ".join(f"({n})" for n in range(LINES))}) AS n(value)
-""".replace("n(value)", "n").replace("n.value", "n.column1")
-
-
-def write_plainly(path: Path, folder: Path) -> None:
-    """The same queries by the sqlite3 module, written as they come."""
+def build(folder: Path, instances: int, rows: int) -> Built:
+    """Import so many instances and ten times as many ratings, scrutinise ``rows`` lines, and export all."""
     folder.mkdir()
-    db = sqlite3.connect(path)
-    for name, sql in SIMPLE.items():
-        with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            cursor = db.execute(sql, {"task": 1})
-            writer = csv.writer(file)
-            writer.writerow([column[0] for column in cursor.description])
-            writer.writerows(cursor)
-    db.close()
+    db = folder / "large.db"
+    table = write_instances(folder / "instances.csv", instances)
+    ratings = write_ratings(folder / "ratings.csv", instances, rows)
+    imported = coeval("import", table, "--task", "large", db=db)
+    rated = coeval("import", ratings, "--format", "ratings-csv", "--task", "large", db=db)
+    change(db, lambda one: add_scrutiny(one, rows))
+    exported = coeval("export", "--task", "large", "--out", folder / "out", db=db)
+    return Built(db, imported, rated, exported)
 
 
-def insert_plainly(path: Path, study: Study) -> None:
-    """The texts alone into one table, by executemany."""
-    db = sqlite3.connect(path)
-    db.execute(
-        "CREATE TABLE instance (id TEXT PRIMARY KEY, input TEXT, output TEXT, document TEXT, system TEXT)"
-    )
-    values = ((i.external_id, i.input, i.output, i.document, i.system) for i in study.instances)
-    db.executemany("INSERT INTO instance VALUES (?, ?, ?, ?, ?)", values)
-    db.commit()
-    db.close()
+def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> list[Line]:
+    """Every step in turn, in a folder that is there."""
+    tenth = build(folder / "tenth", instances // 10, rows // 10)
+    large = build(folder / "whole", instances, rows)
+    shell, plain_import = import_plainly(folder / "whole")
+    _, plain_export = export_plainly(large.db, folder / "whole" / "plain")
+    stats = coeval("stats", "--json", "--task", "large", db=large.db)
+    tenfold, at = 10 * tenth.ratings.seconds, "at a tenth"
+    lines = [
+        Line(f"import of {instances:,} instances", "s", large.instances.seconds, plain_import.seconds, shell),
+        Line(f"import of {rows:,} ratings", "s", large.ratings.seconds, tenfold, "ten times a tenth"),
+        Line("export", "s", large.export.seconds, plain_export.seconds, shell, EXPORT_GOAL),
+        Line("stats", "s", stats.seconds),
+        Line(
+            "peak memory: instances", "MB", large.instances.peak_mb, tenth.instances.peak_mb, at, MEMORY_GOAL
+        ),
+        Line("peak memory: ratings", "MB", large.ratings.peak_mb, tenth.ratings.peak_mb, at, MEMORY_GOAL),
+        Line("peak memory: export", "MB", large.export.peak_mb, tenth.export.peak_mb, at, MEMORY_GOAL),
+        Line("peak memory: stats", "MB", stats.peak_mb),
+    ]
+    return lines + measure_walk(folder, large.db, instances, requests)
 
 
-def walk(context: Context, person: Person, total: int) -> None:
-    """Open the queue, jump to its middle and its end, and look at it under every filter."""
-    timed("open for the first time", lambda: get_step(context, person, "big"))
-    timed("open again", lambda: get_step(context, person, "big"))
-    timed("jump to the middle", lambda: get_step(context, person, "big", Where(position=total // 2)))
-    timed("jump to the end", lambda: get_step(context, person, "big", Where(position=total)))
-    for which in Filter:
-        timed(f"filter: {which}", lambda which=which: get_step(context, person, "big", Where(which)))  # type: ignore[misc]
-
-
-def measure(folder: Path, instances: int, rows: int) -> float:
-    """Every step in turn; gives the export's ratio to its baseline."""
-    path, study = folder / "big.db", make_study(instances)
-    context = Context(Store(path), load_settings({}, db=path))
-    owner = sign_in(context, "Olu")[0]
-    plain = timed("(plain inserts)", lambda: insert_plainly(folder / "plain.db", study))
-    timed("import", lambda: import_study(context, owner, study), plain)
-    add_submissions(path, rows)
-    walk(context, owner, instances)
-    timed("count for the statistics", lambda: get_statistic(context, owner, "big", count_submissions))
-    plain = timed("(plain export)", lambda: write_plainly(path, folder / "plain"))
-    took = timed("export", lambda: export_folder(context, owner, "big", folder / "out"), plain)
-    context.store.close()
-    return took / plain
+def measure_walk(folder: Path, large: Path, instances: int, requests: int) -> list[Line]:
+    """The screen of the large task beside that of a small one."""
+    small = build(folder / "small", SMALL_TASK, 10 * SMALL_TASK)
+    first, steps = walk(small.db, large, (SMALL_TASK, instances), requests)
+    what = f"of {SMALL_TASK:,} instances"
+    lines = [Line("open for the first time: the queue is drawn", "ms", first[1], first[0], what)]
+    return lines + [Line(name, "ms", mine, other, what, WALK_GOAL) for name, (other, mine) in steps.items()]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table; the exit code says whether every goal was met."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks size", description=__doc__)
     parser.add_argument("--instances", type=int, default=100_000)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="submission rows")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="ratings, and lines of submissions")
+    parser.add_argument("--requests", type=int, default=100, help="requests to each server, of each kind")
     options = parser.parse_args(argv)
-    print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        ratio = measure(Path(folder), options.instances, options.rows)
-    print(f"export / plain export: {ratio:.2f}; the goal is {GOAL:g}")
-    return 0 if ratio <= GOAL else 1
+        lines = measure(Path(folder), options.instances, options.rows, options.requests)
+    print(HEAD, *lines, sep="\n")
+    missed = [line.step.strip() for line in lines if line.missed]
+    print(f"missed: {', '.join(missed)}" if missed else "every goal is met", file=sys.stderr)
+    return 1 if missed else 0

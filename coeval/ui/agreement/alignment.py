@@ -6,27 +6,35 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from coeval.stats.frames import BLIND
 from coeval.stats.report import section_notes
 from coeval.stats.report_alignment import alignment_section
-from coeval.stats.report_work import behaviour_section
+from coeval.stats.report_work import behaviour_section, quotes_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, banner, crossed, tile
-from coeval.ui.agreement.judge_tables import COEFFICIENTS, LEVELS, judge_tables
+from coeval.ui.agreement.judge_tables import COEFFICIENTS, LEVELS, judge_tables, quotes_table
 from coeval.ui.agreement.words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.view import Node
 
-SOURCES = {"llm": "Model", "people_assisted": "People, with the draft", "people_blind": "People, blind"}
+SOURCES = {
+    "llm": "Model",
+    "people_assisted": "People, with the draft",
+    "people_blind": "People, blind",
+    "people_first_before": "People, before the draft",
+    "people_first_after": "People, after it",
+}
+"""Where scores come from; those of the arm first stand here twice, as they were given."""
 
 
 def build(get: Get) -> Iterator[Page]:
     section, behaviour = get(alignment_section), get(behaviour_section)
+    quotes = get(quotes_section, tables=("quotes",))
     run = _main_run(section.runs)
     if run is None:
         yield Page(
             banner=banner("No run of drafts has a score yet, so there is no model to hold against people."),
             figures=[distribution_figure(behaviour.distributions)],
+            tables=[quotes_table(quotes)],
         )
         return
     yield Page(
@@ -37,8 +45,8 @@ def build(get: Get) -> Iterator[Page]:
             confusion_figure(run),
             distribution_figure(behaviour.distributions),
         ],
-        tables=judge_tables(section, run),
-        notes=section_notes({"alignment": section}),
+        tables=[*judge_tables(section, run), quotes_table(quotes)],
+        notes=section_notes({"alignment": section, "quotes": quotes}),
     )
 
 
@@ -50,16 +58,28 @@ def _main_run(runs: Sequence[Result]) -> Result | None:
 def _labels_banner(section: Result, run: Result) -> Node:
     """Which labels the figures rest on: the first thing to know here."""
     name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
-    if section.labels == BLIND:
-        return banner(
-            f"Held against blind scores only: {plural(section.n_labels, 'score')} given without the draft "
-            f"in view. Judge: {name}."
-        )
+    if not section.n_labels:
+        return banner(f"There is no score of a person to hold the model against. Judge: {name}.", warn=True)
+    if not section.leaned:
+        words = _labels_words(section)
+        return banner(f"Held only against scores that no draft can have led: {words}. Judge: {name}.")
     return banner(
         f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
         f"people who see a draft lean towards it, so the judge looks better here than it is. Judge: {name}.",
         warn=section.leaned,
     )
+
+
+def _labels_words(section: Result) -> str:
+    """
+    >>> _labels_words(Result(n_blind=1200, n_first=1))
+    '1,200 blind scores and 1 first score, given before the draft was shown; a person counts once for a unit'
+    """
+    blind, first = plural(section.n_blind, "blind score"), plural(section.n_first, "first score")
+    if not section.n_first:
+        return f"{blind}, given without the draft in view"
+    before = f"{first}, given before the draft was shown"
+    return f"{blind} and {before}; a person counts once for a unit" if section.n_blind else before
 
 
 def _correlation_tile(run: Result) -> Node:

@@ -12,7 +12,7 @@ from coeval.stats.report_work import assistance_section
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, banner, data_table, tile
-from coeval.ui.agreement.words import number, p_value, percent, plural, shown
+from coeval.ui.agreement.words import number, numbered, p_value, percent, plural, shown
 from coeval.ui.view import Node
 
 ESTIMATORS = {
@@ -38,8 +38,8 @@ def build(get: Get) -> Iterator[Page]:
 
 def _figures(section: Result) -> list[Figure]:
     if not any(section[name].value.defined for name in ESTIMATORS):
-        return []
-    return [estimators_figure(section), alphas_figure(section)]
+        return first_figures(section.first)
+    return [estimators_figure(section), alphas_figure(section), *first_figures(section.first)]
 
 
 def _no_blind(section: Result) -> Node | None:
@@ -129,8 +129,10 @@ def _estimator_row(name: str, found: Result) -> dict[str, Any]:
 
 
 def alphas_figure(section: Result) -> Figure:
-    """Alpha of people with the draft in view, and without."""
+    """Alpha of people with the draft in view, without, and, of those who scored first, before and after it."""
     arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
+    if section.first.n:
+        arms |= {"Before the draft": section.first.alpha_before, "After it": section.first.alpha_after}
     rows = [
         {
             "arm": arm,
@@ -155,8 +157,57 @@ def alphas_figure(section: Result) -> Figure:
         words,
         rows="reliability.csv",
         width="narrow",
-        note="ordinal · the interval of their difference is joint, see the table",
+        note="ordinal · the interval of their difference is joint, see the table"
+        + (" · before, after: the same people's first and final scores" if section.first.n else ""),
     )
+
+
+def first_figures(first: Result) -> list[Figure]:
+    """The arm that scores first and then sees the draft: how often its scores equal the draft's, before and after."""
+    if not first.n:
+        return []
+    names = numbered([part.criterion for part in first.per_criterion])
+    parts = [("All criteria", first), *((names[part.criterion], part) for part in first.per_criterion)]
+    frame = pd.DataFrame(
+        [
+            {
+                "label": charts.wrapped(label),
+                "criterion": label,
+                "series": series,
+                "value": float(part[name]),
+                "low": float("nan"),
+                "high": float("nan"),
+                "n": part.n,
+                "about": f"{percent(part[name], 1)} · n {part.n:,}",
+            }
+            for label, part in parts
+            for series, name in (("before the draft", "same_before"), ("after it", "same_after"))
+        ]
+    )
+    words = first_words(first)
+    figure = Figure(
+        "first-and-final",
+        "Scored first, then shown the draft: scores that equal the draft's",
+        frame[["criterion", "series", "value", "n"]].rename(columns={"series": "moment", "value": "share"}),
+        lambda: charts.pairs(frame, words, title="share of scores", percent=True, domain=(0.0, 1.0)),
+        words,
+        rows="first_scores.csv",
+        note="the same people's first and final scores · the change with its interval is in the table",
+    )
+    return [figure]
+
+
+def first_words(first: Result) -> str:
+    """What seeing the draft changed, as sentences."""
+    return (
+        f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(first.same_before, 1)} "
+        f"equalled the draft's before it was shown and {percent(first.same_after, 1)} after, a change of "
+        f"{shown(first.adoption.value)} (instances resampled). {percent(first.towards)} moved towards the draft, "
+        f"{percent(first.away)} away from it, {percent(first.kept)} did neither."
+    )
+
+
+SOWN_NOTE = " · sown errors are left out of all but the pull, which rests on the sown scores"
 
 
 def _table(section: Result) -> Node | None:
@@ -173,6 +224,19 @@ def _table(section: Result) -> Node | None:
         for name in ESTIMATORS
     ]
     found = section.alpha_difference
+    if section.first.n:
+        change = section.first.adoption
+        rows.append(
+            (
+                "Scored first: draft's score taken over",
+                "P(score = draft), after seeing it minus before, the same people",
+                shown(change.value),
+                p_value(change.get("p_value")),
+                f"{section.first.n:,}",
+                "",
+                "",
+            )
+        )
     rows.append(
         (
             "Difference of alphas",
@@ -186,7 +250,9 @@ def _table(section: Result) -> Node | None:
     )
     columns = ["Estimate", "What it is", "Value [95%]", "p", "Assisted", "Blind", "Shifted"]
     note = "scores counted by arm; for alphas, units"
-    return data_table("Estimates", pd.DataFrame(rows, columns=columns), note)
+    return data_table(
+        "Estimates", pd.DataFrame(rows, columns=columns), note + SOWN_NOTE * bool(section.sown.n)
+    )
 
 
 def _count(found: Result, name: str) -> str:
@@ -196,9 +262,15 @@ def _count(found: Result, name: str) -> str:
 def _caught_table(section: Result) -> list[Node | None]:
     """Catch rates of the errors that were sown, by annotator."""
     sown = section.sown
-    if not sown.n:
+    if not sown.n and not sown.lines.n:
         return []
-    rows = [("everybody", shown(sown.caught.value, percent), f"{sown.n:,}")]
-    rows += [(row.annotator, shown(row.caught.value, percent), f"{row.n:,}") for row in sown.per_annotator]
-    frame = pd.DataFrame(rows, columns=["Person", "Caught [95%]", "Sown"])
-    return [data_table("Sown errors caught", frame, "wrong scores shown on purpose that were not let stand")]
+    everybody = [("wrong scores", sown), ("lines of another instance", sown.lines)]
+    rows = [("everybody", what, *_caught(part)) for what, part in everybody if part.n]
+    rows += [(row.annotator, "wrong scores", *_caught(row)) for row in sown.per_annotator]
+    frame = pd.DataFrame(rows, columns=["Person", "What was sown", "Caught [95%]", "Sown"])
+    note = "caught: a wrong score that was changed, a line that was revised or deleted"
+    return [data_table("Sown errors caught", frame, note)]
+
+
+def _caught(part: Result) -> tuple[str, str]:
+    return shown(part.caught.value, percent), f"{part.n:,}"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.behaviour import ACTIONS, KINDS, action_rates
-from coeval.stats.frames import ASSISTED, StudyFrames
+from coeval.stats.frames import ASSISTED, StudyFrames, is_sown
 from coeval.stats.report import section_notes
 from coeval.stats.report_work import actions_section, behaviour_section, score_change_section
 from coeval.stats.results import Estimate, Result
@@ -19,6 +19,7 @@ from coeval.ui.agreement.words import natural, numbered, percent, plain_number, 
 from coeval.ui.view import Node
 
 BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")
+ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then shown it"}
 NOTHING_DRAFTED = (
     "What is here was scored without one. Draft evaluations in Set-up, then people can act on them."
 )
@@ -27,7 +28,7 @@ SIGNS = {"approve": "✓ approve", "revise": "✎ revise", "delete": "✕ delete
 
 def build(get: Get) -> Iterator[Page]:
     moved, behaviour = get(score_change_section), get(behaviour_section)
-    actions = get(actions_section, actions=True)
+    actions = get(actions_section, tables=("actions",))
     if not actions.overall.n and not moved.n:
         yield Page(banner=message("Nobody has changed a draft", NOTHING_DRAFTED))
         return
@@ -41,8 +42,10 @@ def build(get: Get) -> Iterator[Page]:
         ],
         figures=[actions_figure(actions), behaviour_figure(behaviour), moves_figure(get(score_moves))],
         tables=[
-            _actions_table("Actions by criterion", "Criterion", get(actions_by_criterion, actions=True)),
-            _actions_table("Actions by person", "Person", get(actions_by_annotator, actions=True)),
+            _actions_table(
+                "Actions by criterion", "Criterion", get(actions_by_criterion, tables=("actions",))
+            ),
+            _actions_table("Actions by person", "Person", get(actions_by_annotator, tables=("actions",))),
             _changes_table(moved),
             _behaviour_table(behaviour),
         ],
@@ -72,7 +75,9 @@ def _moved_left_out(moved: Result) -> list[str]:
         else []
     )
     return out + (
-        [f"{plural(moved.n_sown_left_out, 'sown error')} left out"] if moved.n_sown_left_out else []
+        [f"{plural(moved.n_sown_left_out, 'draft')} with a sown error left out"]
+        if moved.n_sown_left_out
+        else []
     )
 
 
@@ -142,7 +147,7 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
     that were drafted so.
     """
     known = study.scores.dropna(subset=["score", "draft_score"])
-    known = known[(known["arm"] == ASSISTED) & ~known["sown"].astype(bool)]
+    known = known[(known["arm"] == ASSISTED) & ~is_sown(known)]
     known = known.assign(draft=np.floor(known["draft_score"] + 0.5), person=known["score"])
     if known.empty:
         return pd.DataFrame(columns=["draft", "person", "n", "share"])
@@ -179,8 +184,8 @@ def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
 
 
 def behaviour_figure(behaviour: Result) -> Figure:
-    """The four behaviours, with the draft in view and, held against the hidden draft, without it."""
-    arms = {"with the draft": behaviour.assisted, "blind": behaviour.blind}
+    """The four behaviours in each arm; the blind one is held against the draft that was hidden."""
+    arms = {title: behaviour[arm] for arm, title in ARMS.items()}
     rows = [
         {
             "label": name.capitalize(),
@@ -197,9 +202,7 @@ def behaviour_figure(behaviour: Result) -> Figure:
     ]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "n", "low", "high", "about"])
     words = " ".join(
-        f"{arm.capitalize()}: "
-        + ", ".join(f"{name} {percent(found[name].rate, 1)}" for name in BEHAVIOURS)
-        + "."
+        f"{arm}: " + ", ".join(f"{name} {percent(found[name].rate, 1)}" for name in BEHAVIOURS) + "."
         for arm, found in arms.items()
         if found.n
     )
@@ -266,21 +269,21 @@ def _texts(moved: Result) -> list[str]:
 
 
 def _behaviour_table(behaviour: Result) -> Node | None:
+    arms = [arm for arm in ARMS if behaviour[arm].n] or ["assisted", "blind"]
     frame = pd.DataFrame(
         [
             (
                 name.capitalize(),
                 behaviour.definitions[name],
-                *_behaviour_cells(behaviour.assisted, name),
-                *_behaviour_cells(behaviour.blind, name),
+                *(cell for arm in arms for cell in _behaviour_cells(behaviour[arm], name)),
             )
             for name in BEHAVIOURS
         ],
-        columns=["Behaviour", "Rule", "With the draft", "n", "Blind", "n "],
+        columns=["Behaviour", "Rule", *(column for arm in arms for column in (ARMS[arm], "n"))],
     )
     left = behaviour.assisted.n_left_out
     note = (
-        f"{plural(left, 'submission')} left out: no drafted score, or fewer than two other people"
+        f"{plural(left, 'submission')} left out: no drafted score, a sown error, or fewer than two other people"
         if left
         else ""
     )

@@ -13,7 +13,8 @@ from coeval.ui.agreement.words import facts, left_out, number
 from coeval.ui.view import Node, el, table
 
 Get = Callable[..., Any]
-"""A statistic of the task at hand: ``get(function)``, or ``get(function, actions=True)``; see study.statistics."""
+"""A statistic of the task at hand: ``get(function)``, or with the tables it looks at besides, as
+``get(function, tables=("actions",))``; see study.statistics."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendal
 COLUMNS = {
     "llm": "the model with people",
     "llm_assisted": "the model with assisted people",
-    "llm_blind": "the model with blind people",
+    "llm_blind": "the model with people who saw no draft",
     "people": "people with each other",
     "people_assisted": "assisted people",
-    "people_blind": "blind people",
+    "people_blind": "people who saw no draft",
 }
 
 
@@ -82,7 +82,7 @@ def _pairwise_table(section: Result) -> Node | None:
         if found[name].n_pairs or found[name].n_pairs_left_out
     ]
     frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
-    note = "pairs that share fewer than two units are left out"
+    note = "pairs that share fewer than two units are left out · saw no draft: blind and first scores"
     return data_table("Mean pairwise correlations", frame, note, half=True)
 
 
@@ -139,6 +139,21 @@ def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
     ]
     note = "Pearson with the people's mean, on the units both judged · two-sided · items resampled"
     return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+
+
+def quotes_table(quotes: Result) -> Node | None:
+    """How much of the evidence that drafts quote is not in the text, by run and criterion."""
+    rows = []
+    for run in quotes.per_run:
+        names = numbered([part.criterion for part in run.per_criterion])
+        parts = [(names[part.criterion], part) for part in run.per_criterion]
+        rows += [
+            (run.label, name, f"{part.n:,}", f"{part.not_found:,}", percent(part.share, 1))
+            for name, part in [("all criteria", run), *parts]
+        ]
+    columns = ["Judge", "Criterion", "Passages quoted", "Not in the text", "Share"]
+    note = "a passage that the draft puts in quotation marks, looked for in the output"
+    return data_table("Quoted evidence", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
 def _competence_table(competence: Result) -> Node | None:

@@ -10,9 +10,9 @@ import pandas as pd
 
 from coeval.stats.frames import LLM, StudyFrames
 from coeval.stats.report import section_notes
-from coeval.stats.report_agreement import agreement_section
-from coeval.stats.report_work import actions_section, assistance_section, score_change_section
-from coeval.stats.resampling import ACCEPTABLE, TENTATIVE, bootstrap_alpha
+from coeval.stats.report_agreement import agreement_section, people_alphas
+from coeval.stats.report_work import actions_section, draft_effects_section, score_change_section
+from coeval.stats.resampling import ACCEPTABLE, TENTATIVE
 from coeval.stats.results import Estimate, Result
 from coeval.ui import charts
 from coeval.ui.agreement.assistance import pull_tile
@@ -30,16 +30,22 @@ def build(get: Get) -> Iterator[Page]:
     first = get(first_alphas)
     page = Page(tiles=[_alpha_tile(first.humans)], figures=[forest_figure(first.per_criterion)], whole=False)
     yield page
-    section, actions = get(agreement_section), get(actions_section, actions=True)
+    section = get(agreement_section)
     page = replace(
         page,
-        tiles=[*page.tiles, _ac2_tile(section), kept_tile(get(score_change_section))],
-        figures=[*page.figures, heatmap_figure(section.pairwise), *_acted(actions)],
+        tiles=[*page.tiles, _ac2_tile(section)],
+        figures=[*page.figures, heatmap_figure(section.pairwise)],
         tables=[_coefficients_table(section), _left_out_table(section), _parts_table(section)],
         notes=section_notes({"agreement": section}),
     )
     yield page
-    yield replace(page, tiles=[*page.tiles, pull_tile(get(assistance_section))], whole=True)
+    actions = get(actions_section, tables=("actions",))
+    yield replace(
+        page,
+        tiles=[*page.tiles, kept_tile(get(score_change_section)), pull_tile(get(draft_effects_section))],
+        figures=[*page.figures, *_acted(actions)],
+        whole=True,
+    )
 
 
 def _acted(actions: Result) -> list[Figure]:
@@ -47,13 +53,13 @@ def _acted(actions: Result) -> list[Figure]:
 
 
 def first_alphas(study: StudyFrames) -> Result:
-    """Ordinal alpha of people over everything and by criterion: the same draws as the whole section's."""
-    scored, width = study.scored, max(len(study.criteria), 1)
+    """Ordinal alpha of people over everything and by criterion."""
+    found = people_alphas(study)
     parts = {
-        criterion: bootstrap_alpha(study.ratings(scored[scored["unit"] % width == position]))
-        for position, criterion in enumerate(study.criteria)
+        criterion: levels["ordinal"]
+        for criterion, levels in zip(study.criteria, found.per_criterion, strict=True)
     }
-    return Result(humans=bootstrap_alpha(study.ratings()), per_criterion=parts)
+    return Result(humans=found.humans["ordinal"], per_criterion=parts)
 
 
 def _alpha_tile(alpha: Estimate) -> Node:
@@ -204,7 +210,7 @@ def _coefficients_table(section: Result) -> Node | None:
         "AC2, quadratic": section.ac2.value,
         "Fleiss' kappa": section.fleiss.value,
     }
-    values |= {f"{name.upper()}": form.value for name, form in section.icc.items()}
+    values |= {name: form.value for name, form in section.icc.items()}
     frame = pd.DataFrame(
         [
             (name, shown(value), _count(value, "n_units", "n"), _count(value, "n_annotators"))

@@ -148,6 +148,7 @@ def _table(found: Sequence[Result]) -> Node | None:
         "λ",
     ]
     note = (
-        "prediction-powered: the people's mean of blind units, corrected by the model's scores of the others"
+        "prediction-powered: the people's mean of units scored without the draft, corrected by the model's scores of "
+        "the others"
     )
     return data_table("Systems", pd.DataFrame(rows, columns=columns), note)

@@ -105,7 +105,13 @@ def facts(value: Any) -> Iterator[str]:
         yield plural(details["n_annotators"], "person", "people")
     kind = details.get("interval_kind")
     if interval(value) and kind:
-        yield INTERVALS.get(kind, str(kind))
+        yield INTERVALS.get(kind, str(kind)) + _times(details)
+
+
+def _times(details: Mapping[str, Any]) -> str:
+    """How often the items were drawn anew, where they were."""
+    drawn = str(details.get("interval_kind")).startswith("bootstrap")
+    return f", {details['replicates']:,} times" if drawn and details.get("replicates") else ""
 
 
 def left_out(value: Any) -> Iterator[str]:
