@@ -168,13 +168,11 @@ def next_assignment(
 
 def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]:
     """How many instances a person has: total, finished, flagged."""
-    key = [annotator, task]
-    where = "FROM assignment WHERE annotator = ? AND task = ?"
-    return {
-        "total": scalar(db, f"SELECT coalesce(max(position), 0) {where}", key),
-        "finished": scalar(db, f"SELECT count(*) {where} AND state = 'finished'", key),
-        "flagged": scalar(db, f"SELECT count(*) {where} AND flagged = 1", key),
-    }
+    sql = "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?"
+    total = scalar(db, sql, [annotator, task])
+    sql = "SELECT finished, flagged FROM queue_tally WHERE annotator = ? AND task = ?"
+    tally = one(db, sql, [annotator, task]) or {"finished": 0, "flagged": 0}
+    return {"total": total, **tally}
 
 
 def list_progress(db: Database, task: int) -> list[dict[str, Any]]:

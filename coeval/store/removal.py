@@ -27,7 +27,7 @@ def remove_person(db: Database, person: int) -> dict[str, int]:
             cursor = db.conn.execute(f"DELETE FROM {table} WHERE annotator = ?", [person])
             removed[table] = cursor.rowcount
     _forget_name(db, person)
-    return {table: n for table, n in removed.items() if table not in ("session", "account")}
+    return {table: n for table, n in removed.items() if table not in ("session", "account", "queue_tally")}
 
 
 def _tables_with_annotator(db: Database) -> list[str]:

@@ -33,6 +33,11 @@ FAULTS = {
     "instances whose positions have a gap": (
         "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*))"
     ),
+    "queues whose tally is not what is in them": (
+        "SELECT count(*) FROM (SELECT sum(state = 'finished') AS finished, sum(flagged) AS flagged, annotator, task"
+        " FROM assignment GROUP BY annotator, task) q LEFT JOIN queue_tally t USING (annotator, task)"
+        " WHERE q.finished <> coalesce(t.finished, 0) OR q.flagged <> coalesce(t.flagged, 0)"
+    ),
     "tasks that show more than one run": (
         "SELECT count(*) FROM (SELECT 1 FROM run WHERE shown = 1 GROUP BY task HAVING count(*) > 1)"
     ),
