@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from coeval.stats.later import special
+from coeval.stats.later import sparse, special
 from coeval.stats.ratings import Ratings, RatingsLike, parse_ratings
 from coeval.stats.results import Estimate, Result
 

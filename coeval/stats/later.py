@@ -17,10 +17,10 @@ class Later:
 
 
 if TYPE_CHECKING:
-    from scipy import special, stats
+    from scipy import sparse, special, stats
 else:
-    special, stats = Later("scipy.special"), Later("scipy.stats")
+    sparse, special, stats = (Later(f"scipy.{name}") for name in ("sparse", "special", "stats"))
 
-__all__ = ["Later", "special", "stats"]
+__all__ = ["Later", "sparse", "special", "stats"]
 """``special`` has the quantiles of every interval and loads at once; ``stats`` takes a second, so only tests
 that nothing else has, of correlations and of means, ask for it."""

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from coeval.stats.cohen import kappas_of_tables
 from coeval.stats.disagreement import Level, alphas_of_coincidences
-from coeval.stats.later import special
+from coeval.stats.later import sparse, special
 from coeval.stats.ratings import Codes, Numbers, Ratings
 from coeval.stats.weights import agreement_weights
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from coeval.stats.disagreement import (
     Level,
@@ -24,6 +23,7 @@ from coeval.stats.disagreement import (
     expected_disagreement,
     mid_ranks,
 )
+from coeval.stats.later import sparse
 from coeval.stats.ratings import Codes, Numbers, Ratings
 
 CELLS = 2_000_000

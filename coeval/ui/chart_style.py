@@ -6,9 +6,13 @@ itself, and readers who force their own colours get them.
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from gradio.components.plot import PlotData
 
 from coeval.stats.later import Later
 
@@ -16,7 +20,6 @@ if TYPE_CHECKING:
     import altair as alt
 else:
     alt = Later("altair")
-import pandas as pd
 
 FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
 BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
@@ -34,10 +37,11 @@ ROW = 40
 """Height, in pixels, of one line of a chart that lists things."""
 
 
-def blank() -> Any:
+def blank() -> PlotData:
     """A drawing of nothing: a page that holds one loads the drawing library before there is anything to draw."""
-    dot = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_point(opacity=0)
-    return dot.properties(width=1, height=1, usermeta=EMBED).configure_view(stroke=None)
+    spec = {"width": 1, "height": 1, "data": {"values": [{}]}, "mark": {"type": "point", "opacity": 0}}
+    frameless = {"view": {"stroke": None}}
+    return PlotData(type="altair", plot=json.dumps(spec | {"config": frameless, "usermeta": EMBED}))
 
 
 def wrapped(text: str, width: int = 34) -> str:

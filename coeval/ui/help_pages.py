@@ -7,7 +7,6 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
-from markdown_it import MarkdownIt
 
 from coeval.errors import NotFoundError
 
@@ -38,6 +37,8 @@ def add_help(app: FastAPI) -> None:
 
 def render(name: str) -> str:
     """A help page as HTML."""
+    from markdown_it import MarkdownIt  # loaded when somebody asks for help, as starting is long enough
+
     text = (HELP / f"{name}.md").read_text(encoding="utf-8")
     links = "".join(f'<a href="{other}">{html.escape(title)}</a>' for other, title in TITLES.items())
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
