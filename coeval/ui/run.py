@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 import sys
@@ -34,8 +35,12 @@ def run_server(settings: Settings, host: str, port: int) -> None:
     # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would
     # end the process there and then, before the last snapshot
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    config = _config(context, host, port)
+    # what is loaded by now stays for good: it is not looked through for garbage again
+    gc.freeze()
+    gc.enable()
     try:
-        uvicorn.Server(_config(context, host, port)).run()
+        uvicorn.Server(config).run()
     except KeyboardInterrupt:
         pass
     finally:
