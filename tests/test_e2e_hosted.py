@@ -163,6 +163,7 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
     owner.goto(f"{host.url}/admin/?task=demo")
     owner.get_by_role("tab", name="Crowd people").click()
     owner.get_by_text("2 of 2 instances have their 2 people").wait_for()
+    owner.get_by_text("Agreement so far: ").wait_for()
     before = numbers_of(host, owner)
     assert before[3].count("approve") == 2 and before[3].count("screen out") == 1
 

@@ -8,7 +8,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +20,15 @@ import pytest
 from coeval.domain import Person, Study
 from coeval.errors import StorageError
 from coeval.store import Store
+from coeval.store.common import now
 from coeval.store.upkeep import check_file
 from coeval.study.access import Context
 from coeval.study.importing import import_study
+from coeval.study.scrutiny import get_step, submit
 from tests.conftest import make_study
+from tests.scrutiny_steps import here, sent_of
 
+NOBODY = 65534
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = int(os.environ.get("COEVAL_KILLS", "6"))
 """CI kills a few times; `COEVAL_KILLS=30 pytest tests/test_faults.py` is the whole trial."""
@@ -110,6 +118,80 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StorageError, match="choose another|Choose another"):
         Store(tmp_path / "file" / "c.db")
+
+
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """Root may write everything: be nobody for a moment."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that others may read, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_file_that_may_only_be_read_is_one_sentence(open_folder: Path) -> None:
+    path = open_folder / "c.db"
+    Store(path).close()
+    content = path.read_bytes()
+    path.chmod(0o444)
+    open_folder.chmod(0o555)
+    with without_rights(), pytest.raises(StorageError, match="read-only|cannot be opened"):
+        store = Store(path)
+        with store.write() as db:
+            db.conn.execute("DELETE FROM annotator")
+    assert path.read_bytes() == content
+
+
+def test_a_folder_that_may_only_be_read_is_one_sentence(open_folder: Path) -> None:
+    open_folder.chmod(0o555)
+    with without_rights(), pytest.raises(StorageError, match="cannot be opened|read-only"):
+        Store(open_folder / "c.db")
+    assert not list(open_folder.iterdir())
+
+
+TIMES = {
+    "submission": ("opened_at", "submitted_at"),
+    "assignment": ("opened_at",),
+    "session": ("created_at",),
+    "annotator": ("created_at",),
+    "draft": ("created_at",),
+}
+
+
+def test_a_clock_that_goes_back_loses_nothing_and_mixes_nothing_up(
+    context: Context, owner: Person, study: Study
+) -> None:
+    """What was saved so far is of tomorrow, as it is when the clock is set a day back."""
+    import_study(context, owner, study)
+    step = get_step(context, owner, "demo")
+    first = submit(context, owner, "demo", sent_of(step, 4))
+    with context.store.write() as db:
+        for table, columns in TIMES.items():
+            for column in columns:
+                moved = f"strftime('%Y-%m-%dT%H:%M:%fZ', {column}, '+1 day')"
+                db.conn.execute(f"UPDATE {table} SET {column} = {moved} WHERE {column} IS NOT NULL")
+    again = get_step(context, owner, "demo", here(step))
+    sent = replace(sent_of(again, 2), opened_at=now(), active_ms=4000)
+    second = submit(context, owner, "demo", sent)
+    assert again.saved and second.submitted_at < again.saved.submitted_at
+    assert (first.revision, second.revision) == (1, 2)
+    shown = get_step(context, owner, "demo", here(step)).saved
+    assert shown and (shown.revision, shown.score) == (2, 2)
+    assert shown.active_ms is not None and 0 <= shown.active_ms <= 4000
+    with context.store.read() as db:
+        assert check_file(db).faults == ()
 
 
 def test_a_backup_taken_while_people_write_is_sound(context: Context, owner: Person, tmp_path: Path) -> None:

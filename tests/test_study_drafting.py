@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from coeval.domain import DraftStatus, Person, Study
+from coeval.domain import DraftStatus, Job, JobState, Person, Study
 from coeval.errors import InputError, ModelError, NotAllowedError
-from coeval.store import drafts, tasks
+from coeval.store import drafts, jobs, tasks
 from coeval.study import batches, drafting, helping
 from coeval.study.access import Context
 from coeval.study.drafting import Wish
@@ -20,6 +20,7 @@ from coeval.study.importing import import_study
 from coeval.study.judging import run_drafting
 from coeval.study.people import sign_in
 from coeval.study.tasks import get_task_state
+from coeval.ui.server import build_app
 from tests.openai_stub import Reply, Stub, start_stub
 
 
@@ -161,3 +162,23 @@ def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context,
         asyncio.run(run_drafting(context, ready, "demo", Wish()))
     assert "8 calls" in str(drafting.estimate_run(context, ready, "demo", Wish()))
     assert get_task_state(context, ready, "demo").n_instances == 4
+
+
+def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready: Person) -> None:
+    with context.store.write() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        job = Job("evaluations", task.id, JobState.QUEUED, created_by=ready.name)
+        made = [jobs.add_job(db, replace(job, state=state)) for state in JobState]
+        batch = jobs.add_job(db, replace(job, kind="batch", state=JobState.QUEUED))
+    build_app(context)
+    with context.store.read() as db:
+        states = {one.state: jobs.get_job(db, one.id) for one in made}
+        waiting = jobs.get_job(db, batch.id)
+    assert waiting and waiting.state is JobState.QUEUED
+    for state in (JobState.QUEUED, JobState.RUNNING):
+        found = states[state]
+        assert found and found.state is JobState.CANCELLED and "start it again" in found.message
+    for state in (JobState.DONE, JobState.FAILED):
+        found = states[state]
+        assert found and found.state is state and found.message == ""

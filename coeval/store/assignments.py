@@ -66,14 +66,15 @@ def _assignment(row: dict[str, Any]) -> Assignment:
     )
 
 
+def has_unassigned(db: Database, annotator: int, task: int) -> bool:
+    """Whether an instance of the task is not in the person's queue."""
+    highest = "SELECT coalesce(max(position), 0) FROM"
+    assigned = scalar(db, f"{highest} assignment WHERE annotator = ? AND task = ?", [annotator, task])
+    return bool(assigned != scalar(db, f"{highest} instance WHERE task = ?", [task]))
+
+
 def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
-    """Instances of the task that are not in the person's queue; usually none, found by two counts."""
-    assigned = scalar(
-        db, "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?",
-        [annotator, task],
-    )  # fmt: skip
-    if assigned == scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task]):
-        return []
+    """Instances of the task that are not in the person's queue."""
     sql = (
         "SELECT id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM assignment a"
         " WHERE a.annotator = ? AND a.instance = i.id) ORDER BY i.position"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlite_utils import Database
@@ -57,13 +56,12 @@ def update_job(db: Database, job: int, **values: Any) -> None:
     )
 
 
-def mark_interrupted(db: Database, quiet_seconds: float) -> int:
-    """Cancel jobs that say they run and have not written for so long; gives how many."""
-    before = datetime.now(UTC) - timedelta(seconds=quiet_seconds)
+def mark_interrupted(db: Database) -> int:
+    """Cancel jobs that say they are at work; gives how many. Those of batch files wait for no process."""
     cursor = db.conn.execute(
-        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was'"
-        " WHERE kind <> 'batch' AND state IN ('queued', 'running') AND updated_at < ?",
-        [before.isoformat(timespec="milliseconds").replace("+00:00", "Z")],
+        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
+        " updated_at = ? WHERE kind <> 'batch' AND state IN ('queued', 'running')",
+        [now()],
     )
     return cursor.rowcount
 

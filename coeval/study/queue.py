@@ -57,9 +57,8 @@ def ensure_queue(context: Context, person: Person, slug: str) -> None:
         return
     with context.store.read() as db:
         task = require_task(db, slug)
-        missing = assignments.list_unassigned(db, person.id, task.id)
-    if not missing:
-        return
+        if not assignments.has_unassigned(db, person.id, task.id):
+            return
     with context.store.write() as db:
         missing = assignments.list_unassigned(db, person.id, task.id)
         order = scrutiny.draw_order(tasks.get_seed(db, task.id), person.id, missing)

@@ -14,9 +14,6 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.drafting import read_wish
 from coeval.study.judging import run_drafting
 
-QUIET_SECONDS = 30.0
-"""A job that says it runs, and has not written for so long, was cut off."""
-
 
 class Worker:
     """One thread per running job, in the process of the server."""
@@ -88,6 +85,9 @@ class _Watch:
 
 
 def mark_interrupted(context: Context) -> int:
-    """Say of jobs that were cut off by a crash that they can be started again; how many there were."""
+    """Say of jobs that a server left at work that they can be started again; how many there were.
+
+    For the start of a server: whatever says it is at work then was cut off.
+    """
     with context.store.write() as db:
-        return jobs.mark_interrupted(db, QUIET_SECONDS)
+        return jobs.mark_interrupted(db)

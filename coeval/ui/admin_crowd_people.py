@@ -11,14 +11,19 @@ from coeval.domain import Person
 from coeval.errors import CoevalError, InputError, NotFoundError
 from coeval.store.keys import Attempt
 from coeval.store.participants import Participant
-from coeval.study import crowd, overview
+from coeval.study import crowd, overview, statistics
 from coeval.study.access import Context
 from coeval.study.overview import Advice, Overview
+from coeval.ui.agreement.people import first_alphas
+from coeval.ui.agreement.words import plural
+from coeval.ui.agreement.words import shown as shown_estimate
 from coeval.ui.identity import get_person, shown
 from coeval.ui.study_views import show_attempts
 from coeval.ui.view import Node, View, el, table
 
 Bind = Callable[[Callable[..., Any]], None]
+REFRESH_SECONDS = 20
+"""How often the progress is read again, once the tab was opened."""
 QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 HEAD = [
     "Who",
@@ -50,6 +55,7 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
             ),
         }
     outputs = [progress, reviews, who]
+    clock = gr.Timer(REFRESH_SECONDS, active=False)
 
     def _state(person: Person, slug: str | None) -> dict[Any, Any]:
         if not slug:
@@ -61,7 +67,7 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
             return {progress: note, reviews: None, who: gr.Dropdown([])}
         waiting = overview.list_reviews(context, person, slug)
         return {
-            progress: _progress_view(slug, found),
+            progress: _progress_view(slug, found, _agreement_words(context, person, slug)),
             reviews: [_review_view(one, attempt) for one, attempt in waiting],
             who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in found.people]),
         }
@@ -71,6 +77,12 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
             return _state(get_person(context, request), slug)
         except CoevalError as error:
             raise shown(error) from error
+
+    def on_tick(slug: str | None, request: gr.Request) -> Any:
+        try:
+            return _state(get_person(context, request), slug)[progress]
+        except CoevalError:
+            return gr.skip()  # the next press of a button says what is wrong
 
     def deciding(name: str) -> Callable[..., Any]:
         def on_decision(slug: str, chosen: str | None, said: str, request: gr.Request) -> dict[Any, Any]:
@@ -89,7 +101,9 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
 
     def load_on(event: Callable[..., Any]) -> None:
         event(on_load, task, outputs, **QUICK)
+        event(lambda: gr.Timer(active=True), outputs=clock, **QUICK)
 
+    clock.tick(on_tick, task, progress, **QUICK)
     return load_on
 
 
@@ -106,7 +120,15 @@ def _decide(context: Context, person: Person, slug: str, name: str, who: str, co
         crowd.decide(context, person, slug, who, name == "admit", comment=comment)
 
 
-def _progress_view(slug: str, found: Overview) -> Node:
+def _agreement_words(context: Context, person: Person, slug: str) -> str:
+    """Agreement as it stands; computed again only after somebody saved."""
+    alpha = statistics.get_statistic(context, person, slug, first_alphas).humans
+    if not alpha.defined:
+        return f"Agreement so far: {shown_estimate(alpha)}."
+    return f"Agreement so far: ordinal alpha {shown_estimate(alpha)} over {plural(alpha.n_units, 'unit')}."
+
+
+def _progress_view(slug: str, found: Overview, agreement: str) -> Node:
     k = found.plan.per_instance
     total = sum(n for _, _, n in found.places)
     full = sum(n for done, _, n in found.places if done >= k)
@@ -122,7 +144,7 @@ def _progress_view(slug: str, found: Overview) -> Node:
         table(HEAD, rows),
         el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
            el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
-        el("p.note", "Agreement so far is in the study's tab Agreement; it follows every save."),
+        el("p", f"{agreement} The study's tab Agreement has the rest."),
     )  # fmt: skip
 
 
