@@ -27,7 +27,14 @@ def rows(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) ->
 
 
 def one(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> dict[str, Any] | None:
-    return next(rows(db, sql, values), None)
+    """The first row of a query as a dict; None where there is none."""
+    cursor = db.conn.execute(sql, values)
+    row = cursor.fetchone()
+    return (
+        None
+        if row is None
+        else {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
+    )
 
 
 def scalar(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Any:

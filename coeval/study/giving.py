@@ -15,21 +15,20 @@ from coeval.scrutiny import Design, draw_order
 from coeval.store import Database, assignments, crowd, enrolments, keys, tasks
 from coeval.store.crowd import Plan, StudyState
 from coeval.store.enrolments import Standing
-from coeval.study.access import Context, require_task
+from coeval.study.access import Context
 from coeval.study.checking import grade_checks
 from coeval.study.people import time_from_now
 
 WORKING = (Standing.ADMITTED, Standing.FINISHED)
 
 
-def ensure_work(context: Context, person: Person, slug: str) -> bool:
+def ensure_work(context: Context, person: Person, task: Task) -> bool:
     """Give the person their next batch where the task is given out by a plan; whether it is.
 
     Raises:
         NotAllowedError: the person is not admitted to the study, or it is closed.
     """
     with context.store.read() as db:
-        task = require_task(db, slug)
         plan = crowd.get_plan(db, task.id)
         if plan is None:
             return False

@@ -10,7 +10,7 @@ from coeval.errors import NotFoundError
 from coeval.scrutiny import Design
 from coeval.store import Database, assignments, criteria, submissions, tasks
 from coeval.store.assignments import Assignment, Filter, Mark
-from coeval.study.access import Context, require_task
+from coeval.study.access import Context
 from coeval.study.giving import ensure_work
 from coeval.study.places import Place, Where, find_place
 from coeval.study.showing import ensure_open, get_evaluation
@@ -47,16 +47,15 @@ class Step:
     mark: Mark = Mark()
 
 
-def ensure_queue(context: Context, person: Person, slug: str) -> None:
+def ensure_queue(context: Context, person: Person, task: Task) -> None:
     """Give the person what is theirs to do: by the crowd's plan, else every instance of the task.
 
     Raises:
         NotAllowedError: the task is given out by a plan, and not to this person.
     """
-    if ensure_work(context, person, slug):
+    if ensure_work(context, person, task):
         return
     with context.store.read() as db:
-        task = require_task(db, slug)
         if not assignments.has_unassigned(db, person.id, task.id):
             return
     with context.store.write() as db:
@@ -69,14 +68,13 @@ def ensure_queue(context: Context, person: Person, slug: str) -> None:
             assignments.refresh_states(db, task.id, ids, annotator=person.id)
 
 
-def open_place(context: Context, person: Person, slug: str, where: Where) -> Step:
+def open_place(context: Context, person: Person, task: Task, where: Where) -> Step:
     """The screen of a place; an instance seen for the first time gets its arm on the way.
 
     Raises:
-        NotFoundError: the task, the position or the criterion does not exist for this person.
+        NotFoundError: the position or the criterion does not exist for this person.
     """
     with context.store.read() as db:
-        task = require_task(db, slug)
         current = require_set(db, task)
         place = find_place(db, person, task, current, where)
         if place is None or place[0].arm is not None:

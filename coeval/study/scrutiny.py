@@ -65,8 +65,10 @@ def get_step(context: Context, person: Person, slug: str, where: Where = RESUME)
     Raises:
         NotFoundError: the task, the position or the criterion does not exist for this person.
     """
-    ensure_queue(context, person, slug)
-    return open_place(context, person, slug, where)
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_queue(context, person, task)
+    return open_place(context, person, task, where)
 
 
 @use_case(EVERYONE)
