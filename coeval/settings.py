@@ -157,3 +157,8 @@ def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
         endpoint=values.get("HF_ENDPOINT", "").rstrip("/"),
         minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or 5),
     )
+
+
+def spare_gradio() -> None:
+    """Have Gradio sum up its events rarely: it does so at every event, over all events so far, for no page of ours."""
+    os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.ui import charts
-from coeval.ui.chart_style import FAINT, SERIES, blank
+from coeval.ui.chart_style import EMBED, FAINT, SERIES, blank
 
 NAN = float("nan")
 WORDS = "What the chart shows, in words."
@@ -178,4 +178,5 @@ def test_a_label_has_at_most_two_lines_of_its_width(text: str) -> None:
 
 
 def test_the_blank_drawing_draws_nothing() -> None:
-    assert blank().to_dict()["mark"]["opacity"] == 0
+    drawing = json.loads(blank().plot)
+    assert drawing["mark"]["opacity"] == 0 and drawing["usermeta"] == EMBED

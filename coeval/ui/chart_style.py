@@ -27,6 +27,9 @@ SERIES = [f"var(--series-{n})" for n in range(1, 9)]
 EMBED = {"embedOptions": {"renderer": "svg", "actions": False}}
 """SVG, so that colours may be CSS variables; no menu, as that leads to another site."""
 
+HELP_LINE: dict[str, Any] = {"strokeDash": [3, 4], "color": FAINT, "aria": False}
+"""A line that only helps the eye; a screen reader has the figures in words."""
+
 NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
 """A label as Vega computes it: .667 rather than 0.667."""
 

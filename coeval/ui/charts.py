@@ -23,6 +23,7 @@ from coeval.stats.resampling import ACCEPTABLE, TENTATIVE
 from coeval.ui.chart_style import (
     BRAND,
     FAINT,
+    HELP_LINE,
     INK,
     NO_ZERO,
     ROW,
@@ -69,11 +70,9 @@ def forest(
     marked = {"values": list(lines), "labelExpr": NO_ZERO} if lines else {"tickCount": 5}
     axis = alt.Axis(title=None, grid=False, ticks=False, domain=False, **marked)
     x = alt.X("value:Q", scale=alt.Scale(domain=[min(reach), max(reach)], nice=False), axis=axis)
-    rules = (
-        alt.Chart(pd.DataFrame({"value": list(lines)})).mark_rule(strokeDash=[3, 4], color=FAINT).encode(x=x)
-    )
+    rules = alt.Chart(pd.DataFrame({"value": list(lines)})).mark_rule(**HELP_LINE).encode(x=x)
     whiskers = alt.Chart(frame.dropna(subset=["low", "high"])).mark_rule(
-        strokeWidth=3, strokeCap="round", color=BRAND
+        strokeWidth=3, strokeCap="round", color=BRAND, aria=False
     )
     points = alt.Chart(frame.dropna(subset=["value"])).mark_circle(size=130, opacity=1, color=BRAND)
     chart = alt.layer(
@@ -240,7 +239,7 @@ def curves(
             **ink,
         )
     )
-    ground = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(strokeDash=[3, 4], color=FAINT).encode(y="y:Q")
+    ground = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(**HELP_LINE).encode(y="y:Q")
     return themed(alt.layer(ground, lines) if zero else lines, description, height=260)
 
 
@@ -271,7 +270,7 @@ def pairs(
     }
     whiskers = (
         alt.Chart(frame.dropna(subset=["low", "high"]))
-        .mark_rule(strokeWidth=2.5, strokeCap="round")
+        .mark_rule(strokeWidth=2.5, strokeCap="round", aria=False)
         .encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q", **shared)
     )
     shapes = alt.Shape("series:N", sort=names, scale=alt.Scale(domain=names), legend=series_legend(names))

@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 
 from coeval.domain import Role
+from coeval.settings import spare_gradio
 from coeval.study.access import Context
 from coeval.study.people import get_member
 from coeval.ui.admin import build_admin
@@ -40,6 +41,7 @@ MOUNT = {
 
 def build_app(context: Context) -> FastAPI:
     """The whole server, ready to run."""
+    spare_gradio()
     app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="ui")
     add_sign_in(app, context)
