@@ -12,6 +12,7 @@ from coeval.cli import build_parser
 from coeval.export import SIMPLE
 from coeval.llm.options import PROTOCOLS
 from coeval.ui.help_pages import HELP, TITLES, render
+from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -62,3 +63,33 @@ def test_every_help_page_is_shown() -> None:
     for name in TITLES:
         page = render(name)
         assert f"<title>{TITLES[name]}" in page and "<h1>" in page and "<table>" in page
+
+
+def test_what_was_measured_names_every_benchmark_and_its_goals() -> None:
+    """A line whose figure misses its goal has to say so; goals are those the commands end by."""
+    text = (HELP / "measured.md").read_text(encoding="utf-8")
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if " at " in line
+    ]
+    table = [cells for cells in lines if len(cells) == 4]
+    stated: dict[str, list[float]] = {}
+    for name, what, measured, goal in table:
+        bound, limit = re.fullmatch(r"at (least|most) ([\d,.]+)", goal).groups()  # type: ignore[union-attr]
+        figure, wanted = (float(text.replace(",", "").split()[0]) for text in (measured, limit))
+        met = figure >= wanted if bound == "least" else figure <= wanted
+        assert met != ("missed" in measured), f"{name}, {what}: {measured} against {goal}"
+        stated.setdefault(name, []).append(wanted)
+    assert stated == GOALS
+    kept = {path.stem for path in (ROOT / "tests" / "benchmarks").glob("[a-z]*.py")}
+    assert set(stated) == kept
+
+
+GOALS = {
+    "prefill": [prefill.GOALS["ratio"], prefill.GOALS["cpu_ms"], prefill.GOALS["mb"]],
+    "agreement": [float(goal) for *_, goal, _ in agreement.CASES],
+    "agreement_tab": [agreement_tab.GOAL_CHART, agreement_tab.GOAL_SECTION],
+    "scrutiny": [scrutiny.GOAL_MS, scrutiny.GOAL_RATIO],
+    "saves": [saves.GOALS["paced_p95_ms"], saves.GOALS["flat_per_second"], saves.GOALS["volume_ratio"]],
+    "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
+    "start": [start.GOAL],
+}

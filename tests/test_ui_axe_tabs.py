@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STUDY = ("Criteria", "Scrutiny", "Agreement")
 SET_UP = ("Tasks", "Import", "Pre-fill", "Review", "People", "Crowd", "Crowd people", "Hosting")
-PAGES = ("help/guide", "help/roles", "help/threats")
+PAGES = ("help/guide", "help/roles", "help/threats", "help/measured")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from coeval.errors import NotFoundError
 
 HELP = Path(__file__).parent / "help"
-TITLES = {"guide": "Using CoEval", "roles": "Who may do what", "threats": "Security"}
+TITLES = {"guide": "Using CoEval", "roles": "Who may do what", "threats": "Security", "measured": "Measured"}
 
 PAGE = """<!doctype html>
 <html lang="en">
