@@ -26,13 +26,15 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     status = View(elem_id="crowd-status")
     with gr.Row(equal_height=False):
-        with gr.Column():
+        with gr.Column(elem_classes="card"):
             numbers = _build_numbers()
-        with gr.Column():
+        with gr.Column(elem_classes="card"):
             texts = _build_texts()
-    with gr.Row():
-        save = gr.Button("Give the task out by this plan", variant="primary", elem_id="crowd-save")
-        states = {state: gr.Button(_label(state), elem_id=f"crowd-{state}") for state in StudyState}
+    with gr.Row(elem_classes="actions"):
+        states = {state: gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0) for state in StudyState}
+        save = gr.Button(
+            "Give the task out by this plan", variant="primary", elem_id="crowd-save", scale=0, min_width=280
+        )
     with gr.Accordion("Answer keys: of the exam, and attention checks", open=False):
         keys = gr.Textbox(
             lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",

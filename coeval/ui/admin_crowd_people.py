@@ -38,37 +38,43 @@ HEAD = [
     "Why",
 ]
 
+DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("remove", "Remove all their data, as they asked", {"variant": "stop", "min_width": 320}),
+    ("reject", "Take out of the statistics", {"min_width": 240}),
+    ("refuse", "Refuse", {}),
+    ("admit", "Admit", {}),
+)
+"""What an owner can do about somebody; what cannot be undone stands apart."""
+
 
 def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     progress, reviews = View(elem_id="crowd-progress"), View(elem_id="crowd-reviews")
-    with gr.Row(elem_classes="card"):
-        who = gr.Dropdown([], label="Who", elem_id="crowd-who")
-        comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
-    with gr.Row():
-        buttons = {
-            "admit": gr.Button("Admit", elem_id="crowd-admit"),
-            "refuse": gr.Button("Refuse", elem_id="crowd-refuse"),
-            "reject": gr.Button("Take out of the statistics", elem_id="crowd-reject"),
-            "remove": gr.Button(
-                "Remove all their data, as they asked", variant="stop", elem_id="crowd-remove"
-            ),
-        }
-    outputs = [progress, reviews, who]
+    with gr.Column(elem_classes="card", visible=False) as deciding_box:
+        with gr.Row():
+            who = gr.Dropdown([], label="Who", elem_id="crowd-who")
+            comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
+        with gr.Row(elem_classes="actions"):
+            buttons = {
+                name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
+                for name, label, look in DECISIONS
+            }
+    outputs = [progress, reviews, who, deciding_box]
     clock = gr.Timer(REFRESH_SECONDS, active=False)
 
     def _state(person: Person, slug: str | None) -> dict[Any, Any]:
         if not slug:
-            return {progress: None, reviews: None}
+            return {progress: None, reviews: None, deciding_box: gr.Column(visible=False)}
         try:
             found = overview.get_overview(context, person, slug)
         except NotFoundError:
             note = el("p.note", "This task is not given out to a crowd: see the tab Crowd.")
-            return {progress: note, reviews: None, who: gr.Dropdown([])}
+            return {progress: note, reviews: None, deciding_box: gr.Column(visible=False)}
         waiting = overview.list_reviews(context, person, slug)
         return {
             progress: _progress_view(slug, found, _agreement_words(context, person, slug)),
             reviews: [_review_view(one, attempt) for one, attempt in waiting],
+            deciding_box: gr.Column(visible=True),
             who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in found.people]),
         }
 
@@ -141,10 +147,10 @@ def _progress_view(slug: str, found: Overview, agreement: str) -> Node:
         el("h4", "People and progress"),
         el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
         el("p", f"Arms: {arms}. Pay so far: {found.cost:.2f} {found.plan.terms.currency}."),
-        table(HEAD, rows),
+        el("p", f"{agreement} The study's tab Agreement has the rest."),
+        table(HEAD, rows) if rows else el("p.note", "Nobody has come by the study's page yet."),
         el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
            el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
-        el("p", f"{agreement} The study's tab Agreement has the rest."),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from coeval.settings import SignIn
 from coeval.study import accounts, people, snapshots
 from coeval.study.access import Context
 from coeval.study.snapshots import ShelfState, SnapshotState
+from coeval.ui.agreement.words import plural
 from coeval.ui.identity import get_person, shown
 from coeval.ui.invite import build_link
 from coeval.ui.view import Node, View, el, table
@@ -25,17 +26,24 @@ QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private",
 def build_hosting_tab(context: Context) -> Bind:
     """Build the tab; gives a function that loads it on an event."""
     kept = View(elem_id="snapshots")
-    take = gr.Button("Take a snapshot now", elem_id="snapshot-take")
-    with gr.Row(visible=context.settings.sign_in is SignIn.ACCOUNTS):
-        role = gr.Radio([str(one) for one in Role], value=str(Role.ANNOTATOR), label="Invite as")
-        name = gr.Textbox(
-            label="Or a new password for", placeholder="a name, or empty", elem_id="invite-name"
-        )
-        make = gr.Button("Make a link that works once", elem_id="invite-make")
-    link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
-    with gr.Row():
-        who = gr.Textbox(label="End all sessions of", elem_id="sessions-name")
-        end = gr.Button("End them", elem_id="sessions-end")
+    with gr.Row(elem_classes="actions"):
+        take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
+    with gr.Column(elem_classes="card", visible=context.settings.sign_in is SignIn.ACCOUNTS):
+        View(el("h4", "Invite"))
+        with gr.Row():
+            role = gr.Radio([str(one) for one in Role], value=str(Role.ANNOTATOR), label="Invite as")
+            name = gr.Textbox(
+                label="Or a new password for", placeholder="a name, or empty", elem_id="invite-name"
+            )
+        link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
+        with gr.Row(elem_classes="actions"):
+            make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
+    with gr.Column(elem_classes="card"):
+        View(el("h4", "Sessions"))
+        who = gr.Textbox(label="End all sessions of", placeholder="a name", elem_id="sessions-name")
+        ended = View(elem_id="sessions-ended")
+        with gr.Row(elem_classes="actions"):
+            end = gr.Button("End them", elem_id="sessions-end", scale=0)
 
     def on_load(request: gr.Request) -> Any:
         return _told(lambda: _view(snapshots.get_snapshots(context, get_person(context, request))))
@@ -52,15 +60,16 @@ def build_hosting_tab(context: Context) -> Bind:
         return _told(act)
 
     def on_end(known: str, request: gr.Request) -> Any:
-        return _told(
-            lambda: (
-                f"{people.end_sessions(context, get_person(context, request), (known or '').strip())} sessions ended"
-            )
-        )
+        def act() -> Node:
+            name = (known or "").strip()
+            n = people.end_sessions(context, get_person(context, request), name)
+            return el("p.note", f"{plural(n, 'session')} of {name} ended.")
+
+        return _told(act)
 
     take.click(on_take, None, kept, **QUICK)
     make.click(on_invite, [role, name], link, **QUICK)
-    end.click(on_end, who, link, **QUICK)
+    end.click(on_end, who, ended, **QUICK)
 
     def load_on(event: Callable[..., Any]) -> None:
         event(on_load, None, kept, **QUICK)

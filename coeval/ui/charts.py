@@ -67,7 +67,10 @@ def forest(
     found = frame[["value", "low", "high"]].to_numpy(dtype=float)
     reach = [*domain, *found[~np.isnan(found)]]
     names = names_axis("label", list(frame["label"]))
-    marked = {"values": list(lines), "labelExpr": NO_ZERO} if lines else {"tickCount": 5}
+    marked: dict[str, Any] = {"tickCount": 5}
+    if lines:  # the names of two lines that stand close lean away from each other
+        lean = alt.condition(f"datum.value == {lines[0]}", alt.value("right"), alt.value("left"))
+        marked = {"values": list(lines), "labelExpr": NO_ZERO, "labelAlign": lean}
     axis = alt.Axis(title=None, grid=False, ticks=False, domain=False, **marked)
     x = alt.X("value:Q", scale=alt.Scale(domain=[min(reach), max(reach)], nice=False), axis=axis)
     rules = alt.Chart(pd.DataFrame({"value": list(lines)})).mark_rule(**HELP_LINE).encode(x=x)
