@@ -116,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks size", description=__doc__)
     parser.add_argument("--instances", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=1_000_000, help="ratings, and lines of submissions")
-    parser.add_argument("--requests", type=int, default=100, help="requests to each server, of each kind")
+    parser.add_argument("--requests", type=int, default=300, help="requests to each server, of each kind")
     options = parser.parse_args(argv)
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     with tempfile.TemporaryDirectory() as folder:
