@@ -34,7 +34,8 @@ def _serve(options: argparse.Namespace) -> None:
     settings = load_settings(db=options.db)
     host, port = options.host or settings.host, options.port or settings.port
     check_address(host, settings)
-    # what is loaded now stays for good: looking through it for garbage takes a tenth of the start
+    # what is loaded now stays for good: looking through it for garbage takes a tenth of the start. The server
+    # turns this on again when it is built
     gc.disable()
     # imported late: the commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server

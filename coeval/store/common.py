@@ -30,11 +30,9 @@ def one(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> 
     """The first row of a query as a dict; None where there is none."""
     cursor = db.conn.execute(sql, values)
     row = cursor.fetchone()
-    return (
-        None
-        if row is None
-        else {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
-    )
+    if row is None:
+        return None
+    return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
 
 
 def scalar(db: Database, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Any:

@@ -23,7 +23,7 @@ from coeval.ui.view import Node, View, el, table
 
 Bind = Callable[[Callable[..., Any]], None]
 REFRESH_SECONDS = 20
-"""How often the progress is read again, once the tab was opened."""
+"""How often the progress of a study is read again while Set-up shows it."""
 QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 HEAD = [
     "Who",
@@ -59,22 +59,29 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
                 name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
                 for name, label, look in DECISIONS
             }
-    outputs = [progress, reviews, who, deciding_box]
     clock = gr.Timer(REFRESH_SECONDS, active=False)
+    outputs = [progress, reviews, who, deciding_box, clock]
+
+    def _nothing(note: Node | None) -> dict[Any, Any]:
+        shut = {deciding_box: gr.Column(visible=False), clock: gr.Timer(active=False)}
+        return {progress: note, reviews: None, **shut}
+
+    def _progress(person: Person, slug: str, found: Overview) -> Node:
+        return _progress_view(slug, found, _agreement_words(context, person, slug))
 
     def _state(person: Person, slug: str | None) -> dict[Any, Any]:
         if not slug:
-            return {progress: None, reviews: None, deciding_box: gr.Column(visible=False)}
+            return _nothing(None)
         try:
             found = overview.get_overview(context, person, slug)
         except NotFoundError:
-            note = el("p.note", "This task is not given out to a crowd: see the tab Crowd.")
-            return {progress: note, reviews: None, deciding_box: gr.Column(visible=False)}
+            return _nothing(el("p.note", "This task is not given out to a crowd: see the tab Crowd."))
         waiting = overview.list_reviews(context, person, slug)
         return {
-            progress: _progress_view(slug, found, _agreement_words(context, person, slug)),
+            progress: _progress(person, slug, found),
             reviews: [_review_view(one, attempt) for one, attempt in waiting],
             deciding_box: gr.Column(visible=True),
+            clock: gr.Timer(active=True),
             who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in found.people]),
         }
 
@@ -86,7 +93,8 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
 
     def on_tick(slug: str | None, request: gr.Request) -> Any:
         try:
-            return _state(get_person(context, request), slug)[progress]
+            person = get_person(context, request)
+            return _progress(person, slug or "", overview.get_overview(context, person, slug or ""))
         except CoevalError:
             return gr.skip()  # the next press of a button says what is wrong
 
@@ -107,7 +115,6 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
 
     def load_on(event: Callable[..., Any]) -> None:
         event(on_load, task, outputs, **QUICK)
-        event(lambda: gr.Timer(active=True), outputs=clock, **QUICK)
 
     clock.tick(on_tick, task, progress, **QUICK)
     return load_on

@@ -14,7 +14,7 @@ from coeval.llm.options import PERSONAS, PROTOCOLS
 from coeval.study import drafting, tasks
 from coeval.study.access import Context
 from coeval.study.drafting import Wish
-from coeval.study.worker import Worker, mark_interrupted
+from coeval.study.worker import Worker
 from coeval.ui.admin_judging import FusionBox, StepsBox
 from coeval.ui.criteria_views import model_hint
 from coeval.ui.identity import get_person, shown
@@ -34,7 +34,6 @@ class _Prefill:
     """The components of the tab, and what their events do."""
 
     def __init__(self, context: Context, task: gr.Dropdown) -> None:
-        mark_interrupted(context)
         self.context, self.task, self.worker = context, task, Worker(context)
         settings = context.settings
         with gr.Row(equal_height=False):

@@ -18,7 +18,7 @@ from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundErro
 from coeval.store.assignments import Filter
 from coeval.study import scrutiny
 from coeval.study.access import Context
-from coeval.study.scrutiny import Move, Step, Where
+from coeval.study.scrutiny import Move, Where
 from coeval.ui.identity import get_person
 from coeval.ui.payloads import LARGEST_ID, MarkPayload, SubmissionPayload, SuggestionPayload
 from coeval.ui.step_json import history_json, step_json
@@ -94,21 +94,19 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
     here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
     # after a score given first, the same screen comes again, with the draft
     onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
-    step: Step | CoevalError
+    step, ended = None, ""
     try:
         with context.store.write():
             saved = scrutiny.submit(context, person, slug, sent)
             try:
-                step = scrutiny.get_step(context, person, slug, onward)
-            except CoevalError as error:  # there is no more work for this person; what they saved is kept
-                step = error
+                step = step_json(scrutiny.get_step(context, person, slug, onward))
+            except NotAllowedError as error:  # there is no more work for this person; what they saved is kept
+                ended = str(error)
     except StaleError as error:
-        step = scrutiny.get_step(context, person, slug, here)
-        return JSONResponse({"error": "stale", "message": str(error), "step": step_json(step)}, 409)
+        step = step_json(scrutiny.get_step(context, person, slug, here))
+        return JSONResponse({"error": "stale", "message": str(error), "step": step}, 409)
     kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
-    if isinstance(step, CoevalError):
-        return JSONResponse({"saved": kept, "next": None, "message": str(step)})
-    return JSONResponse({"saved": kept, "next": step_json(step)})
+    return JSONResponse({"saved": kept, "next": step, "message": ended})
 
 
 def _on_error(request: Request, error: CoevalError) -> JSONResponse:

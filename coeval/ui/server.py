@@ -16,6 +16,7 @@ from coeval.domain import Role
 from coeval.settings import spare_gradio
 from coeval.study.access import Context
 from coeval.study.people import get_member
+from coeval.study.worker import mark_interrupted
 from coeval.ui.admin import build_admin
 from coeval.ui.api import add_api
 from coeval.ui.downloads import add_downloads
@@ -42,6 +43,7 @@ MOUNT = {
 def build_app(context: Context) -> FastAPI:
     """The whole server, ready to run."""
     spare_gradio()
+    mark_interrupted(context)
     app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="ui")
     add_sign_in(app, context)
