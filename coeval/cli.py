@@ -193,7 +193,7 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
-    from coeval.llm.ledger import Prices
+    from coeval.llm.running.ledger import Prices
     from coeval.study import drafting, judging
 
     wish = drafting.Wish(
@@ -266,7 +266,7 @@ def _batch_write(context: Context, options: argparse.Namespace) -> None:
 
 
 def _batch_read(context: Context, options: argparse.Namespace) -> None:
-    from coeval.llm.ledger import Prices
+    from coeval.llm.running.ledger import Prices
     from coeval.study import batches
 
     prices = Prices(options.price_in, options.price_out)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from coeval.llm.abilities import Abilities
-from coeval.llm.client import Client
-from coeval.llm.failures import CallError
+from coeval.llm.client.abilities import Abilities
+from coeval.llm.client.client import Client
+from coeval.llm.client.failures import CallError
 from coeval.llm.request import Answer, Message, Request
 from coeval.settings import Settings
 from tests.openai_stub import Reply, Stub

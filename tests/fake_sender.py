@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from coeval.llm.client import Exchange
-from coeval.llm.failures import CallError
+from coeval.llm.client.client import Exchange
+from coeval.llm.client.failures import CallError
 from coeval.llm.request import Answer, Message, Request
-from coeval.llm.runner import Patience, Runner
+from coeval.llm.running.runner import Patience, Runner
 from tests.memory_ledger import MemoryLedger
 
 QUICK = Patience(retries=3, first=0.001, longest=0.002, ceiling=0.05)

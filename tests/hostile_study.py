@@ -28,7 +28,8 @@ from coeval.domain import (
     Vote,
 )
 from coeval.errors import CoevalError
-from coeval.scrutiny import AddedRow, Design, Display, SentRow
+from coeval.rules.arms import Design, Display
+from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.store import jobs
 from coeval.store import tasks as task_store
 from coeval.study.access import Context

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from coeval.llm.client import Client
-from coeval.llm.pool import run_all
+from coeval.llm.client.client import Client
 from coeval.llm.request import Message, Request
-from coeval.llm.runner import Runner
+from coeval.llm.running.pool import run_all
+from coeval.llm.running.runner import Runner
 from coeval.settings import Settings
 from coeval.store import Store
 from coeval.store.calls import StoredLedger

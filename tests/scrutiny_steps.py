@@ -7,7 +7,8 @@ from dataclasses import replace
 from uuid import uuid4
 
 from coeval.domain import Action, Person, RowKind, Submission
-from coeval.scrutiny import Design, SentRow
+from coeval.rules.arms import Design
+from coeval.rules.evaluation_rows import SentRow
 from coeval.study.access import Context
 from coeval.study.design import set_design
 from coeval.study.scrutiny import Move, Sent, Step, Where, get_step, submit

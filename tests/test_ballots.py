@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coeval.ballots import check_ballot, choose, rate, tally
 from coeval.domain import MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
 from coeval.errors import InputError
+from coeval.rules.ballots import check_ballot, choose, rate, tally
 
 SIMPLE = Proposal("Use simple words.", id=1)
 SHORT = Proposal("Be short.", id=2)

@@ -10,7 +10,7 @@ import pytest
 
 from coeval.cli import build_parser
 from coeval.export import SIMPLE
-from coeval.llm.options import PROTOCOLS
+from coeval.llm.prompting.options import PROTOCOLS
 from coeval.ui.help_pages import HELP, TITLES, render
 from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
 

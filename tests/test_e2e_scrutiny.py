@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coeval.domain import Criterion, Study, Task
-from coeval.scrutiny import Design
+from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from coeval.domain import Instance
 from coeval.errors import InputError
-from coeval.llm.assistant_scores import correlate_assistants, score_instances
-from coeval.llm.assistants import (
+from coeval.llm.assistants.catalogue import (
     Assistant,
     describe_assistants,
     imported_assistant,
@@ -21,6 +20,7 @@ from coeval.llm.assistants import (
     list_assistants,
     render_assistant_scores,
 )
+from coeval.llm.assistants.scores import correlate_assistants, score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
 PART = Instance("part", "a b", "the cats sat", reference="the cat sat down")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from coeval.domain import Call
 from coeval.errors import InputError
-from coeval.llm import batch_results
-from coeval.llm.batch import BatchWriter, custom_id, write_batch
-from coeval.llm.batch_results import BadLine, read_batch
-from coeval.llm.ledger import Prices, answer_of
 from coeval.llm.request import Message, Request
+from coeval.llm.running import batch_results
+from coeval.llm.running.batch_files import BatchWriter, custom_id, write_batch
+from coeval.llm.running.batch_results import BadLine, read_batch
+from coeval.llm.running.ledger import Prices, answer_of
 from tests.memory_ledger import MemoryLedger
 from tests.openai_stub import Stub, start_stub
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.errors import ModelError
-from coeval.llm.client import Client
-from coeval.llm.completions import parse_completion
-from coeval.llm.failures import CallError, Failure, parse_retry_after
+from coeval.llm.client.client import Client
+from coeval.llm.client.completions import parse_completion
+from coeval.llm.client.failures import CallError, Failure, parse_retry_after
 from coeval.llm.request import Request, TokenProb
 from coeval.settings import Settings
 from tests.asking import GOOD, QUESTION, ask, fail, make_client, run

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from coeval.errors import InputError
-from coeval.llm.estimate import ANSWER_TOKENS
-from coeval.llm.forecast import CALL_SECONDS, forecast
-from coeval.llm.ledger import Prices
-from coeval.llm.options import COEVAL
+from coeval.llm.prompting.options import COEVAL
 from coeval.llm.request import Message, Request
+from coeval.llm.running.estimate import ANSWER_TOKENS
+from coeval.llm.running.forecast import CALL_SECONDS, forecast
+from coeval.llm.running.ledger import Prices
 from tests.fake_sender import FakeSender, make_runner, question
 from tests.memory_ledger import MemoryLedger
 

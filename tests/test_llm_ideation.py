@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coeval.llm.lint import FindingKind, lint_criteria, split_criterion
-from coeval.llm.similarity import SAME, likeness, merge_proposals
+from coeval.rules.doubts import FindingKind, lint_criteria, split_criterion
+from coeval.rules.similarity import SAME, likeness, merge_proposals
 
 ALIKE = [
     (

@@ -8,9 +8,10 @@ import json
 import pytest
 
 from coeval.domain import Criterion, ImportedDraft, Instance, Task
-from coeval.llm.options import JudgeOptions
-from coeval.llm.parsing import parse_scores, read_rating
-from coeval.llm.protocols import judge
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.protocols.by_criterion import judge
+from coeval.llm.reading.fused_scores import parse_scores
+from coeval.llm.reading.rating import read_rating
 from tests.fake_ask import FakeAsk
 
 TASK = Task("t", "Stories", "Write a story.")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from coeval.llm.client import Client
-from coeval.llm.failures import CallError, Failure
-from coeval.llm.group_commit import GroupCommit
-from coeval.llm.limiter import Limiter
-from coeval.llm.runner import Patience, Runner
+from coeval.llm.client.client import Client
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.running.group_commit import GroupCommit
+from coeval.llm.running.limiter import Limiter
+from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings
 from tests.fake_sender import FakeSender, make_runner, question
 from tests.memory_ledger import MemoryLedger

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from coeval.errors import InputError
-from coeval.llm import pool
-from coeval.llm.failures import CallError, Failure
-from coeval.llm.pool import CANCELLED, OUTAGE, Outcome, run_all
-from coeval.llm.progress import Progress, Summary, Usage
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.running import pool
+from coeval.llm.running.pool import CANCELLED, OUTAGE, Outcome, run_all
+from coeval.llm.running.progress import Progress, Summary, Usage
 from tests.fake_sender import FakeSender, make_runner, question
 from tests.memory_ledger import MemoryLedger
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from coeval.domain import Criterion, Instance, Scale, Task
 from coeval.errors import InputError
-from coeval.llm.estimate import estimate_run, estimate_tokens
-from coeval.llm.options import PERSONAS, PROTOCOLS, JudgeOptions, answer_schema
-from coeval.llm.prompts import (
+from coeval.llm.prompting.options import PERSONAS, PROTOCOLS, JudgeOptions, answer_schema
+from coeval.llm.prompting.prompts import (
     FOLDER,
     load_template,
     neutralise,
@@ -21,8 +20,9 @@ from coeval.llm.prompts import (
     render_sample,
     render_scale,
 )
-from coeval.llm.protocols import render_calls
+from coeval.llm.protocols.by_criterion import render_calls
 from coeval.llm.request import Message, Request
+from coeval.llm.running.estimate import estimate_run, estimate_tokens
 
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer", guidelines="Be fair.")
 CRITERION = Criterion("The answer is easy to follow.", name="Clarity", scale=Scale(1, 3))

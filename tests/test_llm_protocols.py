@@ -12,12 +12,12 @@ import pytest
 
 from coeval.domain import Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task
 from coeval.errors import InputError, ModelError
-from coeval.llm.assistants import list_assistants
-from coeval.llm.fusion import draft_plan, fuse
-from coeval.llm.ideation import draft_criteria, draft_steps
-from coeval.llm.logprobs import expected_score
-from coeval.llm.options import JudgeOptions, answer_schema
-from coeval.llm.protocols import judge
+from coeval.llm.assistants.catalogue import list_assistants
+from coeval.llm.prompting.options import JudgeOptions, answer_schema
+from coeval.llm.protocols.by_criterion import judge
+from coeval.llm.protocols.fusion import draft_plan, fuse
+from coeval.llm.protocols.ideation import draft_criteria, draft_steps
+from coeval.llm.reading.logprobs import expected_score
 from coeval.llm.request import Answer, TokenProb
 from tests.fake_ask import FakeAsk
 

@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coeval.domain import Quote
-from coeval.llm.evaluations import parse_evaluation
-from coeval.llm.folding import fold
-from coeval.llm.quotes import MAX_QUOTES, find_quotes
+from coeval.llm.reading.evaluations import parse_evaluation
+from coeval.llm.reading.folding import fold
+from coeval.llm.reading.quotes import MAX_QUOTES, find_quotes
 
 OUTPUT = "The cat sat on the mat.  It didn't  MOVE — “not once,” he said… So what?"
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coeval.llm.client import Client
-from coeval.llm.failures import CallError, Failure
-from coeval.llm.ledger import Prices
+from coeval.llm.client.client import Client
+from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.request import Answer
-from coeval.llm.runner import Patience, Runner
+from coeval.llm.running.ledger import Prices
+from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings
 from tests.fake_sender import FakeSender, make_runner, question
 from tests.memory_ledger import MemoryLedger

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from coeval.domain import Action, Arm, Draft, EvaluationRow, RowKind, Scale, ScrutinyRow
 from coeval.errors import InputError
-from coeval.scrutiny import AddedRow, SentRow, check, draw_arm, draw_order
+from coeval.rules.arms import draw_arm, draw_order
+from coeval.rules.evaluation_rows import AddedRow, SentRow, check
 
 CONCLUSION, SCORE, EVIDENCE = RowKind.CONCLUSION, RowKind.SCORE, RowKind.EVIDENCE
 DRAFT = Draft(

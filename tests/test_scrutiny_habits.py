@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coeval.scrutiny.habits import Save, find_habits
+from coeval.rules.habits import Save, find_habits
 
 
 def kept(n: int, person: str = "Ana", seconds: float | None = 30.0, **fields: bool) -> list[Save]:

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
-from coeval.scrutiny import Sown, SownKind, apply_sown, draw_kind, draw_place, sow_evidence, sow_score
+from coeval.rules.planted_errors import (
+    Sown,
+    SownKind,
+    apply_sown,
+    draw_kind,
+    draw_place,
+    sow_evidence,
+    sow_score,
+)
 
 CONCLUSION, SCORE, EVIDENCE = RowKind.CONCLUSION, RowKind.SCORE, RowKind.EVIDENCE
 DRAFT = Draft(

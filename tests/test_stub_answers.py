@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from coeval.domain import Criterion, Instance, Scale, Task
-from coeval.llm import protocols
-from coeval.llm.abilities import Abilities, Rung, build_body
-from coeval.llm.fusion import fuse
-from coeval.llm.ideation import draft_criteria, draft_steps
-from coeval.llm.options import (
+from coeval.llm.client.abilities import Abilities, Rung, build_body
+from coeval.llm.prompting.options import (
     ANALYZE_RATE,
     COEVAL,
     ENSEMBLE,
@@ -22,6 +19,9 @@ from coeval.llm.options import (
     SCORE_ONLY,
     JudgeOptions,
 )
+from coeval.llm.protocols import by_criterion
+from coeval.llm.protocols.fusion import fuse
+from coeval.llm.protocols.ideation import draft_criteria, draft_steps
 from coeval.llm.request import Answer, Request
 from tests.stub_answers import default_reply, scale_of
 
@@ -41,12 +41,14 @@ def make_ask(rung: Rung) -> Any:
 @pytest.mark.parametrize("protocol", [COEVAL, SCORE_ONLY, FREE_TEXT, RATE_EXPLAIN, ANALYZE_RATE, ENSEMBLE])
 def test_every_protocol_gets_a_score_on_the_scale(protocol: str, rung: Rung) -> None:
     options = JudgeOptions("m", protocol=protocol, persona="evaluator")
-    draft = asyncio.run(protocols.judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
+    draft = asyncio.run(by_criterion.judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
     assert draft.score is not None and 1 <= draft.score <= 3, draft.reason
 
 
 def test_evidence_is_found_in_the_output() -> None:
-    draft = asyncio.run(protocols.judge(make_ask(Rung.TEXT), TASK, CRITERIA[1], INSTANCE, JudgeOptions("m")))
+    draft = asyncio.run(
+        by_criterion.judge(make_ask(Rung.TEXT), TASK, CRITERIA[1], INSTANCE, JudgeOptions("m"))
+    )
     quotes = [quote for row in draft.rows for quote in row.quotes if row.kind == "evidence"]
     assert len(quotes) == 2 and all(quote.found for quote in quotes)
 

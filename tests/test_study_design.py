@@ -11,7 +11,8 @@ import pytest
 
 from coeval.domain import Arm, Person, Role, RowKind
 from coeval.errors import InputError, NotAllowedError, StaleError
-from coeval.scrutiny import AddedRow, Design, Display
+from coeval.rules.arms import Design, Display
+from coeval.rules.evaluation_rows import AddedRow
 from coeval.study.access import Context
 from coeval.study.design import get_design, set_design
 from coeval.study.importing import import_study

@@ -11,7 +11,8 @@ import pytest
 
 from coeval.domain import Action, Arm, Person, RowKind
 from coeval.errors import InputError, NotAllowedError
-from coeval.scrutiny import Design, SentRow
+from coeval.rules.arms import Design
+from coeval.rules.evaluation_rows import SentRow
 from coeval.store import Database, enrolments, reports, tasks
 from coeval.store import crowd as crowd_store
 from coeval.store.crowd import Plan, StudyState, Terms

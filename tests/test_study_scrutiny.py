@@ -8,7 +8,7 @@ import pytest
 
 from coeval.domain import Action, Arm, Person, RowKind, Study
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.scrutiny import SentRow
+from coeval.rules.evaluation_rows import SentRow
 from coeval.store.assignments import Filter
 from coeval.study.access import Context
 from coeval.study.importing import import_study

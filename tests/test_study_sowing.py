@@ -10,7 +10,7 @@ import pytest
 
 from coeval.domain import Action, Arm, Person, RowKind
 from coeval.export import export_folder
-from coeval.scrutiny import SownKind
+from coeval.rules.planted_errors import SownKind
 from coeval.store import sowing
 from coeval.study.access import Context
 from coeval.study.importing import import_study

@@ -20,7 +20,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import InputError
-from coeval.llm.quotes import find_quotes
+from coeval.llm.reading.quotes import find_quotes
 
 MARK = "coeval-demo"
 """What ``format`` says in such a file."""

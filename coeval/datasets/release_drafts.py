@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from coeval.datasets.release_lines import Line, is_header, read_model_score
 from coeval.domain import EvaluationRow, ImportedDraft, Instance, RowKind, Run, Scale
-from coeval.llm.quotes import find_quotes
+from coeval.llm.reading.quotes import find_quotes
 
 RUN = Run(
     protocol="imported",

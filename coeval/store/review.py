@@ -8,7 +8,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.domain import Instance, Submission
-from coeval.scrutiny.habits import Save
+from coeval.rules.habits import Save
 from coeval.store.common import insert, now, one, rows, scalar
 from coeval.store.submissions import submission_of
 from coeval.store.tasks import instance_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from coeval.domain import EvaluationRow
-from coeval.scrutiny import Sown, SownKind
+from coeval.rules.planted_errors import Sown, SownKind
 from coeval.store.common import now, one, scalar
 from coeval.store.drafts import get_draft
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.domain import Instance, Scale, Task
-from coeval.scrutiny import Design, Display
+from coeval.rules.arms import Design, Display
 from coeval.store.common import chunks, insert, now, one, rows, scalar, to_json
 
 

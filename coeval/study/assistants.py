@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from coeval.domain import Instance, Person, Task
 from coeval.errors import InputError
-from coeval.llm.assistants import Assistant, imported_assistant, list_assistants
+from coeval.llm.assistants.catalogue import Assistant, imported_assistant, list_assistants
 from coeval.store import Database, drafts, judging, tasks
 from coeval.study.access import OWNERS, TEAM, Context, require_task, use_case
 
@@ -76,7 +76,7 @@ def ensure_scores(
     context: Context, task: Task, assistants: Sequence[Assistant]
 ) -> dict[str, dict[str, float]]:
     """Every assistant's scores by its name and the instance's external id; computed where they are missing."""
-    from coeval.llm.assistant_scores import score_instances
+    from coeval.llm.assistants.scores import score_instances
 
     found: dict[str, dict[str, float]] = {}
     for assistant in assistants:
@@ -108,7 +108,7 @@ def correlate_run(context: Context, person: Person, slug: str, label: str) -> li
     """
     import pandas as pd
 
-    from coeval.llm.assistant_scores import correlate_assistants
+    from coeval.llm.assistants.scores import correlate_assistants
 
     with context.store.read() as db:
         task = require_task(db, slug)

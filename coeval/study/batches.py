@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from coeval.domain import Call, Job, JobState, Person
-from coeval.llm.batch import BatchWriter, write_batch
-from coeval.llm.batch_results import BadLine, read_batch
-from coeval.llm.ledger import Prices
 from coeval.llm.request import Request
+from coeval.llm.running.batch_files import BatchWriter, write_batch
+from coeval.llm.running.batch_results import BadLine, read_batch
+from coeval.llm.running.ledger import Prices
 from coeval.store import drafts, jobs
 from coeval.store.calls import StoredLedger
 from coeval.store.common import chunks

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval import ballots
-from coeval.ballots import Tally
 from coeval.domain import Ballot, CriteriaSet, Criterion, Instance, Origin, Person, Proposal, Task, Vote
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.llm.lint import Finding, lint_criteria
-from coeval.scrutiny import Design, tells_system
+from coeval.rules import ballots
+from coeval.rules.arms import Design, tells_system
+from coeval.rules.ballots import Tally
+from coeval.rules.doubts import Finding, lint_criteria
 from coeval.store import Database, assignments, criteria, review, tasks
 from coeval.store.review import Suggestion
 from coeval.study.access import EVERYONE, OWNERS, Context, require_task, use_case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coeval.domain import Person
-from coeval.scrutiny import Design, check_design
+from coeval.rules.arms import Design, check_design
 from coeval.store import tasks
 from coeval.study.access import OWNERS, Context, require_task, use_case
 

@@ -13,14 +13,14 @@ from itertools import islice
 
 from coeval.domain import CriteriaSet, Job, JobState, Person, Proposal, Run, Task
 from coeval.errors import InputError, ModelError, NotFoundError
-from coeval.llm.client import Client, Exchange
-from coeval.llm.estimate import ANSWER_TOKENS
-from coeval.llm.forecast import Forecast, forecast
-from coeval.llm.ideation import draft_criteria as ask_for_criteria
-from coeval.llm.ledger import Prices
-from coeval.llm.options import COEVAL, FUSION, JudgeOptions
+from coeval.llm.client.client import Client, Exchange
+from coeval.llm.prompting.options import COEVAL, FUSION, JudgeOptions
+from coeval.llm.protocols.ideation import draft_criteria as ask_for_criteria
 from coeval.llm.request import Request
-from coeval.llm.runner import Runner, Sender
+from coeval.llm.running.estimate import ANSWER_TOKENS
+from coeval.llm.running.forecast import Forecast, forecast
+from coeval.llm.running.ledger import Prices
+from coeval.llm.running.runner import Runner, Sender
 from coeval.store import Database, criteria, drafts, jobs, judging, tasks
 from coeval.store.calls import StoredLedger
 from coeval.study.access import OWNERS, Context, require_task, use_case

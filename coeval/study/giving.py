@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from coeval.domain import Arm, Person, Task
 from coeval.errors import NotAllowedError
-from coeval.scrutiny import Design, draw_order
+from coeval.rules.arms import Design, draw_order
 from coeval.store import Database, assignments, crowd, enrolments, keys, tasks
 from coeval.store.crowd import Plan, StudyState
 from coeval.store.enrolments import Standing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from coeval.domain import MAX_REMARK, CriteriaSet, Person, Task
 from coeval.errors import InputError
-from coeval.llm.fusion import draft_plan as ask_for_plan
-from coeval.llm.ideation import draft_steps as ask_for_steps
+from coeval.llm.protocols.fusion import draft_plan as ask_for_plan
+from coeval.llm.protocols.ideation import draft_steps as ask_for_steps
 from coeval.llm.request import Ask
 from coeval.store import judging
 from coeval.study.access import OWNERS, Context, use_case

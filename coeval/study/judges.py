@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import Protocol
 
 from coeval.domain import Criterion, ImportedDraft, Instance, Task
-from coeval.llm import fusion, protocols
-from coeval.llm.assistants import Assistant
-from coeval.llm.options import JudgeOptions
+from coeval.llm.assistants.catalogue import Assistant
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.protocols import by_criterion, fusion
 from coeval.llm.request import Ask, Request
 
 Questions = list[tuple[Request, int]]
@@ -64,11 +64,11 @@ class ByCriterion:
         return [Item(instance, (criterion,)) for instance, criterion in pairs]
 
     def questions(self, item: Item, instance: Instance) -> Questions:
-        return protocols.render_calls(self.task, self.criteria[item.criteria[0]], instance, self.options)
+        return by_criterion.render_calls(self.task, self.criteria[item.criteria[0]], instance, self.options)
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Made:
         (criterion,) = item.criteria
-        made = await protocols.judge(ask, self.task, self.criteria[criterion], instance, self.options)
+        made = await by_criterion.judge(ask, self.task, self.criteria[criterion], instance, self.options)
         return Made({criterion: made})
 
 

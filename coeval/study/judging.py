@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coeval.domain import Draft, DraftStatus, ImportedDraft, Instance, Person
-from coeval.llm.failures import CallError, Failure
-from coeval.llm.options import FUSION
-from coeval.llm.pool import Outcome, run_all
-from coeval.llm.progress import Progress, Usage
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.prompting.options import FUSION
 from coeval.llm.request import Ask
+from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.progress import Progress, Usage
 from coeval.store import drafts, judging, tasks
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting import Prepared, Wish, build_runner, complete_wish, prepare_run, require_ready

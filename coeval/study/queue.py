@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from coeval import scrutiny
 from coeval.domain import CriteriaSet, Criterion, Draft, Instance, Person, Submission, Task
 from coeval.errors import NotFoundError
-from coeval.scrutiny import Design
+from coeval.rules import arms
+from coeval.rules.arms import Design
 from coeval.store import Database, assignments, criteria, submissions, tasks
 from coeval.store.assignments import Assignment, Filter, Mark
 from coeval.study.access import Context
@@ -60,7 +60,7 @@ def ensure_queue(context: Context, person: Person, task: Task) -> None:
             return
     with context.store.write() as db:
         missing = assignments.list_unassigned(db, person.id, task.id)
-        order = scrutiny.draw_order(tasks.get_seed(db, task.id), person.id, missing)
+        order = arms.draw_order(tasks.get_seed(db, task.id), person.id, missing)
         assignments.add_assignments(db, person.id, task.id, order)
         current = criteria.get_criteria_set(db, task.id)
         if current:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from coeval.domain import MAX_REMARK, Criterion, Draft, Instance, Person, Submission, Task
 from coeval.errors import InputError, NotFoundError, StaleError
-from coeval.scrutiny import Sown, apply_sown
-from coeval.scrutiny.habits import Habits, find_habits
+from coeval.rules.habits import Habits, find_habits
+from coeval.rules.planted_errors import Sown, apply_sown
 from coeval.store import Database, drafts, review, sowing, submissions, tasks
 from coeval.store.review import Adjudication, Change, Dispute
 from coeval.study.access import OWNERS, Context, require_task, use_case

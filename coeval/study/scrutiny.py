@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from coeval import scrutiny
 from coeval.domain import MAX_REMARK, Criterion, Person, Submission
 from coeval.errors import InputError, StaleError
-from coeval.scrutiny import AddedRow, SentRow
+from coeval.rules import evaluation_rows
+from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.store import assignments, review, submissions
 from coeval.store.assignments import Assignment, Mark
 from coeval.study.access import EVERYONE, Context, require_task, use_case
@@ -80,7 +80,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
 
     Raises:
         StaleError: another tab saved this evaluation meanwhile, or the draft shown has changed.
-        InputError: a decision or the score is missing (see ``scrutiny.check``).
+        InputError: a decision or the score is missing (see ``evaluation_rows.check``).
         NotFoundError: the instance or criterion is not this person's to judge.
         NotAllowedError: the study is closed, or this person may not work at it.
     """
@@ -135,7 +135,7 @@ def _build_submission(
     shown, arm = evaluation.shown, evaluation.arm
     if sent.first and sent.added:
         raise InputError("Only the score is asked for before the draft is shown: add your lines after it.")
-    rows = scrutiny.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
+    rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
     opened_at, active_ms = _times(assignment, sent)
     return Submission(
         person=assignment.annotator,

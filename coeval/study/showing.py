@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coeval import scrutiny
 from coeval.domain import Arm, Criterion, Draft, DraftStatus, Person, Submission, Task
-from coeval.scrutiny import Design, Sown, SownKind
+from coeval.rules import arms, planted_errors
+from coeval.rules.arms import Design
+from coeval.rules.planted_errors import Sown, SownKind
 from coeval.store import Database, drafts, keys, sowing, submissions, tasks
 from coeval.store.assignments import Assignment, open_assignment
 from coeval.study.giving import draw_balanced_arm
@@ -37,7 +38,7 @@ class Evaluation:
         """The draft as it stands on the screen; None where nothing of it may be seen."""
         if self.draft is None or self.arm is Arm.BLIND or self.awaits_first:
             return None
-        return scrutiny.apply_sown(self.draft, self.sown, self.output)
+        return planted_errors.apply_sown(self.draft, self.sown, self.output)
 
     @property
     def sown_kind(self) -> str:
@@ -85,7 +86,7 @@ def ensure_open(
     arm = (
         submissions.get_arm(db, *key)
         or draw_balanced_arm(db, task, person, assignment.instance, design)
-        or scrutiny.draw_arm(seed, *key, design.blind_share, design.first_share)
+        or arms.draw_arm(seed, *key, design.blind_share, design.first_share)
     )
     opened = open_assignment(db, assignment, arm)
     # an attention check tests the person already, by its own key
@@ -99,7 +100,7 @@ def _sow(
     db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, design: Design
 ) -> None:
     key = (assignment.annotator, assignment.instance, criterion.id)
-    kind = scrutiny.draw_kind(seed, *key, design.sown_share)
+    kind = planted_errors.draw_kind(seed, *key, design.sown_share)
     if kind is None or submissions.get_submission(db, *key) is not None:
         return
     draft = _draft_for(db, task, assignment.instance, criterion.id, None)
@@ -117,8 +118,8 @@ def _make_sown(
 ) -> Sown | None:
     """What to sow of this kind; None where the scale or the draft leaves no room for it."""
     if kind is SownKind.SCORE:
-        return scrutiny.sow_score(seed, annotator, draft, criterion.scale)
+        return planted_errors.sow_score(seed, annotator, draft, criterion.scale)
     size = tasks.count_instances(db, task.id)
-    place = scrutiny.draw_place(seed, annotator, draft.instance, draft.criterion, size)
+    place = planted_errors.draw_place(seed, annotator, draft.instance, draft.criterion, size)
     source = sowing.find_evidence_elsewhere(db, task.id, draft.run, draft.instance, draft.criterion, place)
-    return scrutiny.sow_evidence(seed, annotator, draft, source) if source else None
+    return planted_errors.sow_evidence(seed, annotator, draft, source) if source else None

@@ -8,7 +8,7 @@ import time
 
 from coeval.domain import Job, JobState
 from coeval.errors import CoevalError
-from coeval.llm.progress import Progress
+from coeval.llm.running.progress import Progress
 from coeval.store import jobs
 from coeval.study.access import OPERATOR, Context
 from coeval.study.drafting import read_wish

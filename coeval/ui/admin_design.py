@@ -9,7 +9,7 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
-from coeval.scrutiny import Design, Display
+from coeval.rules.arms import Design, Display
 from coeval.study.access import Context
 from coeval.study.design import DesignState, get_design, set_design
 from coeval.ui.identity import get_person, shown

@@ -9,8 +9,8 @@ import gradio as gr
 
 from coeval.domain import Job, JobState, Person
 from coeval.errors import CoevalError, InputError, NotFoundError
-from coeval.llm.ledger import Prices
-from coeval.llm.options import PERSONAS, PROTOCOLS
+from coeval.llm.prompting.options import PERSONAS, PROTOCOLS
+from coeval.llm.running.ledger import Prices
 from coeval.study import drafting, tasks
 from coeval.study.access import Context
 from coeval.study.drafting import Wish

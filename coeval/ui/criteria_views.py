@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coeval.ballots import ActionRates, ProposalTally, Tally
 from coeval.domain import Action, Ballot, CriteriaSet, Origin, Task
-from coeval.llm.lint import Finding
+from coeval.rules.ballots import ActionRates, ProposalTally, Tally
+from coeval.rules.doubts import Finding
 from coeval.store.review import Suggestion
 from coeval.study.criteria import RoundState
 from coeval.ui.view import Node, el

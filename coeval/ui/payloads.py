@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from coeval.domain import MAX_REMARK, Action, RowKind
 from coeval.errors import InputError
-from coeval.scrutiny import AddedRow, SentRow
+from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.study.scrutiny import Sent
 
 MAX_ROWS = 500

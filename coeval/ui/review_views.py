@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coeval.domain import Action, Arm, EvaluationRow, RowKind, ScrutinyRow, Submission
-from coeval.scrutiny import name_rows
-from coeval.scrutiny.habits import Habits
+from coeval.rules.evaluation_rows import name_rows
+from coeval.rules.habits import Habits
 from coeval.store.review import Change
 from coeval.study.review import Column, Comparison
 from coeval.ui.view import Node, el, table

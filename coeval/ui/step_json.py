@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coeval.domain import Action, Arm, Draft, RowKind, ScrutinyRow, Submission
-from coeval.scrutiny import name_rows, tells_system
+from coeval.rules.arms import tells_system
+from coeval.rules.evaluation_rows import name_rows
 from coeval.study.queue import Step
 
 Json = dict[str, Any]

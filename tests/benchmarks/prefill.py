@@ -99,9 +99,9 @@ def run_side(side: str, folder: Path, url: str) -> Figures:
 def build_study(folder: Path, calls: int) -> None:
     """A database with one criterion and an instance for every call, and the same requests for the bare side."""
     from coeval.domain import Criterion, Instance, Study, Task
-    from coeval.llm.abilities import Abilities, build_body
-    from coeval.llm.options import JudgeOptions
-    from coeval.llm.protocols import render_calls
+    from coeval.llm.client.abilities import Abilities, build_body
+    from coeval.llm.prompting.options import JudgeOptions
+    from coeval.llm.protocols.by_criterion import render_calls
     from coeval.study.access import OPERATOR
     from coeval.study.importing import import_study
 

@@ -1,0 +1,1 @@
+"""Assistant evaluators for fusion: automatic measures and imported scores."""

@@ -1,0 +1,161 @@
+"""Assistant evaluators for fusion: automatic measures and imported columns, each with what it is and its range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from coeval.domain import Instance
+from coeval.errors import InputError
+from coeval.llm.assistants.measures import bleu, chrf, rouge, tfidf_cosine
+
+Score = Callable[[Sequence[Instance]], list[float]]
+"""Scores instances, one number each in their order; nan where one cannot be scored."""
+
+Likelihood = Callable[[str, str], Awaitable[float | None]]
+"""The mean log-probability per token of an output after an input; None where the endpoint does not offer it."""
+
+DIRECTIONS = ("higher", "lower")
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """An assistant evaluator, as the model is told of it.
+
+    ``low`` and ``high`` bound its scores and may be infinite; ``direction`` says which scores are better,
+    ``inputs`` what it looks at, ``criteria`` (texts or names) which criteria it bears on: none stands for all.
+    """
+
+    name: str
+    description: str
+    low: float
+    high: float
+    direction: str = "higher"
+    inputs: tuple[str, ...] = ("output",)
+    criteria: tuple[str, ...] = ()
+    score: Score | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise InputError(
+                f"{self.name!r}: the direction is {self.direction!r}; it must be higher or lower."
+            )
+        if not self.name.strip() or not self.low < self.high:
+            raise InputError(f"{self.name!r}: an assistant needs a name and a range from lower to higher.")
+
+    @property
+    def range(self) -> str:
+        """Its range in words."""
+        low = "minus infinity" if self.low == -math.inf else f"{self.low:g}"
+        return f"{low} to {'infinity' if self.high == math.inf else f'{self.high:g}'}"
+
+
+_MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
+    ("ROUGE-1", "Common words (F1 over stemmed words)", 1, partial(rouge, "rouge1")),
+    ("ROUGE-2", "Common word pairs (F1 over stemmed words)", 1, partial(rouge, "rouge2")),
+    ("ROUGE-L", "Longest common subsequence (F1 over stemmed words)", 1, partial(rouge, "rougeL")),
+    ("BLEU", "Common word sequences, with a penalty for brevity", 100, bleu),
+    ("chrF", "Common character sequences", 100, chrf),
+    ("TF-IDF cosine", "Likeness in vocabulary, rare words counting more", 1, tfidf_cosine),
+)
+
+
+def list_assistants(against: str = "reference") -> list[Assistant]:
+    """The assistants that need no download, comparing the output with each instance's reference or its input.
+
+    Raises:
+        InputError: ``against`` is neither "reference" nor "input".
+    """
+    if against not in ("reference", "input"):
+        raise InputError(f"Outputs cannot be compared with {against!r}: choose reference or input.")
+    return [
+        Assistant(
+            name,
+            f"{what}, output against {against}",
+            0,
+            high,
+            inputs=("output", against),
+            score=make(against),
+        )
+        for name, what, high, make in _MEASURES
+    ]
+
+
+def imported_assistant(
+    name: str,
+    description: str,
+    low: float,
+    high: float,
+    scores: Mapping[str, float],
+    *,
+    direction: str = "higher",
+    inputs: Sequence[str] = ("output",),
+    criteria: Sequence[str] = (),
+) -> Assistant:
+    """An assistant whose scores were computed elsewhere (BLEURT, NLI, ...), by the instances' external ids.
+
+    Raises:
+        InputError: the range or the direction is wrong, or a score is outside the range.
+    """
+    assistant = Assistant(name, description, low, high, direction, tuple(inputs), tuple(criteria))
+    for instance, value in scores.items():
+        if not math.isnan(value) and not low <= value <= high:
+            raise InputError(
+                f"{name!r} has the score {value:g} for {instance!r}, outside its range {assistant.range}."
+            )
+    known = dict(scores)
+    return replace(
+        assistant, score=lambda instances: [known.get(one.external_id, math.nan) for one in instances]
+    )
+
+
+async def likelihood_assistant(likelihood: Likelihood, instances: Sequence[Instance]) -> Assistant:
+    """The mean log-probability per token of each output given its input, asked of an endpoint that offers it.
+
+    Raises:
+        InputError: the endpoint offers it for none of the instances.
+        ModelError: the endpoint cannot be reached.
+    """
+    scores: dict[str, float] = {}
+    for instance in instances:
+        value = await likelihood(instance.input, instance.output)
+        if value is not None and math.isfinite(value):
+            scores[instance.external_id] = min(0.0, value)
+    if not scores:
+        raise InputError(
+            "This endpoint does not give log-probabilities of a given text: leave this assistant out."
+        )
+    return imported_assistant(
+        "Output log-probability",
+        "Mean log-probability per token of the output after the input, under a language model",
+        -math.inf,
+        0.0,
+        scores,
+        inputs=("input", "output"),
+    )
+
+
+def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, int]) -> str:
+    """The assistants as a numbered list for a prompt; ``numbers`` gives each criterion's number there."""
+    return "\n".join(_describe(place, one, numbers) for place, one in enumerate(assistants, 1))
+
+
+def _describe(place: int, assistant: Assistant, numbers: Mapping[str, int]) -> str:
+    known = sorted({numbers[text] for text in assistant.criteria if text in numbers})
+    bears = f" Bears on criterion {', '.join(f'[{number}]' for number in known)}." if known else ""
+    return (
+        f"{place}. {assistant.name}: {assistant.description.rstrip('.')}. Range {assistant.range}; "
+        f"{assistant.direction} is better. Looks at: {', '.join(assistant.inputs)}.{bears}"
+    )
+
+
+def render_assistant_scores(assistants: Sequence[Assistant], scores: Mapping[str, float | None]) -> str:
+    """What the assistants say of one sample, for a prompt; a missing score is said to be missing."""
+    lines = []
+    for assistant in assistants:
+        value = scores.get(assistant.name)
+        said = "not available" if value is None or math.isnan(value) else f"{value:.4g}"
+        lines.append(f"- {assistant.name} ({assistant.range}, {assistant.direction} is better): {said}")
+    return "\n".join(lines)

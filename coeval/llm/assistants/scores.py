@@ -1,0 +1,56 @@
+"""Tables of assistants' scores, and how far fused scores follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from coeval.domain import Instance
+from coeval.errors import InputError
+from coeval.llm.assistants.catalogue import Assistant
+from coeval.stats.correlation import METHODS, correlations
+
+
+def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:
+    """The assistants' scores: one row an instance (index: external id), one column an assistant, nan for none.
+
+    Raises:
+        InputError: two assistants share a name, or one has no way to score.
+    """
+    names = [assistant.name for assistant in assistants]
+    if len(set(names)) < len(names):
+        raise InputError(f"Two assistants share a name among {', '.join(names)}: give each its own.")
+    columns: dict[str, list[float]] = {}
+    for assistant in assistants:
+        if assistant.score is None:
+            raise InputError(f"{assistant.name!r} has no scores: import its column, or leave it out.")
+        columns[assistant.name] = assistant.score(instances)
+    index = pd.Index([instance.external_id for instance in instances], name="instance")
+    return pd.DataFrame(columns, index=index, dtype=float)
+
+
+def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.DataFrame:
+    """How closely the fused scores follow each assistant: a sign of over-reliance where they do too closely.
+
+    Both tables have one row an instance (index: external id); the columns of ``fused`` are criteria.
+
+    Returns
+    -------
+    DataFrame with one row per criterion and assistant: ``criterion``, ``assistant``, ``n`` (instances with
+    both scores), ``pearson``, ``spearman``, ``kendall`` (tau-b), and ``reason`` where these are undefined (nan).
+    """
+    common = assistants.index.intersection(fused.index)
+    rows = [
+        {"criterion": criterion, "assistant": name}
+        | _correlation(assistants.loc[common, name], fused.loc[common, criterion])
+        for criterion in fused.columns
+        for name in assistants.columns
+    ]
+    return pd.DataFrame(rows, columns=["criterion", "assistant", "n", *METHODS, "reason"])
+
+
+def _correlation(assistant: pd.Series[float], fused: pd.Series[float]) -> dict[str, object]:
+    found = correlations(fused.to_numpy(), assistant.to_numpy()).dataset
+    values = {method: float(found[method]) for method in METHODS}
+    return {"n": int(found["n"]), **values, "reason": found["pearson"].reason or ""}

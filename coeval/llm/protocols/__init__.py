@@ -1,0 +1,1 @@
+"""How a judgment is made."""

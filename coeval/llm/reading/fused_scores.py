@@ -1,0 +1,120 @@
+"""Reading a fused answer: "Score: x Explanation: y" for each criterion and for the whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from coeval.llm.reading.anchors import criterion_names
+from coeval.llm.reading.echoes import cut_echoes, is_echo
+from coeval.llm.reading.folding import fold
+from coeval.llm.reading.markup import find_json, strip_markup, strip_thoughts
+from coeval.llm.reading.rating import MAX_READ, read_rating
+
+OVERALL = "overall"
+"""The name under which a fused answer rates the sample as a whole, beside the criteria."""
+
+MAX_EXPLANATION = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedScore:
+    """One score of a fused answer with its explanation; ``reason`` says why where ``score`` is None."""
+
+    score: float | None
+    explanation: str = ""
+    reason: str = ""
+
+
+def parse_scores(
+    text: str, criteria: Sequence[str], scales: Sequence[Sequence[float]], *, sample: str = ""
+) -> list[ParsedScore]:
+    """A score and an explanation for every one of ``criteria``; `OVERALL` may be among them. Never raises.
+
+    ``scales`` holds the pair (lowest, highest) of each criterion. Entries are found by their number in the
+    list, by the criterion's name, or, where there are exactly as many as criteria, by their order.
+
+    >>> parse_scores("[1] Score: 4 Explanation: fine", ["Be clear."], [(1, 5)])
+    [ParsedScore(score=4.0, explanation='fine', reason='')]
+    """
+    text = strip_thoughts(text[:MAX_READ])
+    entries = _json_entries(text, criteria, fold(sample))
+    entries = entries or _prose_entries(strip_markup(cut_echoes(text, sample)), criteria)
+    return [_read_entry(entries.get(index), scale, sample) for index, scale in enumerate(scales)]
+
+
+def _read_entry(entry: str | None, scale: Sequence[float], sample: str) -> ParsedScore:
+    if entry is None:
+        return ParsedScore(None, reason="the answer has no entry for this criterion")
+    reading = read_rating(entry, scale, sample=sample)
+    words = re.split(
+        r"\b(?:explanation|rationale|reason(?:ing)?)[\"']?\s*[:：]", entry, maxsplit=1, flags=re.I
+    )
+    explanation = " ".join(words[-1].split()) if len(words) > 1 else ""
+    return ParsedScore(reading.score, explanation[:MAX_EXPLANATION], reading.why)
+
+
+def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, str]:
+    """The entries of an answer in JSON of the model's own, each as labelled words."""
+    entries: dict[int, str] = {}
+    own = [value for value, source in find_json(text) if not is_echo(source, sample)]
+    for name, members in (pair for value in own for pair in _walk(value, 0)):
+        index = _index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
+        if index is not None:
+            words = members.get("explanation", members.get("reason", members.get("rationale", "")))
+            entries.setdefault(
+                index, f"Score: {members.get('score', members.get('rating'))} Explanation: {words}"
+            )
+    return entries
+
+
+def _walk(value: object, depth: int) -> Iterator[tuple[str, dict[str, object]]]:
+    """Every object with a score, and the key it stands under; "" for members of a list."""
+    members = list(value.items()) if isinstance(value, dict) else []
+    members += [("", inner) for inner in value] if isinstance(value, list) else []
+    for key, inner in members:
+        if isinstance(inner, dict) and {"score", "rating"} & set(inner):
+            yield str(key), inner
+        elif isinstance(inner, int | float) and not isinstance(inner, bool) and key:
+            yield str(key), {"score": inner}
+        elif depth < 4:
+            yield from _walk(inner, depth + 1)
+
+
+def _index_of(name: str, criteria: Sequence[str]) -> int | None:
+    """Which criterion a heading means: by its number in the list, or by its name or text."""
+    number = re.fullmatch(r"\W*(?:criterion[ \t_]*)?(\d{1,3})\W*", name, re.I)
+    if number:
+        return int(number[1]) - 1 if 0 < int(number[1]) <= len(criteria) else None
+    folded = fold(re.sub(r"^\W*(?:criterion[ \t]*)?\d{0,3}\W*", "", name, flags=re.I)).strip(" .:*")
+    for index, criterion in enumerate(criteria):
+        if folded and folded in {fold(known).strip(" .") for known in criterion_names(criterion)}:
+            return index
+    return None
+
+
+_HEADING = re.compile(
+    r"^\W*(?P<name>(?:criterion[ \t]*)?\d{1,3}(?=[\]).:\s])|[^\n\[\]]{1,600}?)"
+    r"(?:\W*$|\W+(?=score\b|rating\b)|[\]:])",
+    re.I,
+)
+
+
+def _prose_entries(text: str, criteria: Sequence[str]) -> dict[int, str]:
+    """The entries of an answer in words, each from its heading to the next one."""
+    entries: dict[int, list[str]] = {}
+    current: list[str] | None = None
+    for line in text.split("\n"):
+        heading = _HEADING.match(line)
+        index = _index_of(heading["name"], criteria) if heading else None
+        if heading and index is not None and index not in entries:
+            current = entries[index] = []
+            line = line[heading.end() :]
+        if current is not None:
+            current.append(line)
+    read = {index: "\n".join(lines) for index, lines in entries.items()}
+    if read:
+        return read
+    blocks = re.split(r"(?=^\W*score\s*[:：])", text, flags=re.I | re.M)[1:]
+    return dict(enumerate(blocks)) if len(blocks) == len(criteria) else {}

@@ -1,0 +1,127 @@
+"""Lists in a model's answer: criteria, evaluation steps, the lines of a plan."""
+
+from __future__ import annotations
+
+import re
+
+from coeval.llm.reading.folding import fold
+from coeval.llm.reading.markup import find_json, strip_bullet, strip_markup, strip_thoughts
+
+MAX_ITEMS = 30
+"""Criteria or steps that are read from one answer; the rest is left out."""
+
+MAX_ITEM = 500
+"""Longest criterion or step, in characters; a longer one is cut after a whole word."""
+
+MAX_PLAN = 10_000
+MAX_LIST = 100_000
+
+_NUMBERED = re.compile(r"^(?P<indent>[ \t]*)(?:(?:criterion|step)[ \t]*)?\(?\d{1,3}[.):][ \t]+\S", re.I)
+_BULLETED = re.compile(r"^(?P<indent>[ \t]*)[-+•‣▪·●–—][ \t]+\S")
+_LABEL = re.compile(r"^(?:criterion|step)[ \t]*\d*[ \t]*[:.)-][ \t]*", re.I)
+_NAME_KEYS = ("name", "title", "label")
+_TEXT_KEYS = ("text", "criterion", "description", "statement", "definition", "premise", "step", "action")
+
+
+def parse_criteria(text: str) -> list[str]:
+    """The criteria that an answer lists, in order, without numbers, bullets and markup, none twice.
+
+    JSON and fenced JSON are read (texts, or objects with a name and a text), numbered and bulleted lists, and
+    plain lines. At most `MAX_ITEMS` of at most `MAX_ITEM` characters; an answer without a list gives none.
+    Never raises.
+
+    >>> parse_criteria("Here they are:\\n1. **Clear**: easy to read\\n2. Correct facts.")
+    ['Clear: easy to read', 'Correct facts.']
+    """
+    text = strip_thoughts(text[:MAX_LIST])
+    items = _json_items(text)
+    if not items:
+        items = _marked_items(strip_markup(text))
+    unique: dict[str, str] = {}
+    for item in map(_clean, items):
+        if re.search(r"[^\W\d_]", item):
+            unique.setdefault(fold(item).rstrip("."), item)
+    return list(unique.values())[:MAX_ITEMS]
+
+
+def parse_steps(text: str) -> list[str]:
+    """The evaluation steps that an answer lists; the same forms and limits as `parse_criteria`."""
+    return parse_criteria(text)
+
+
+def parse_plan(text: str) -> str:
+    """A fusion plan as text a person can edit: no thoughts, fences or JSON around it; at most `MAX_PLAN` long."""
+    text = strip_thoughts(text[:MAX_LIST])
+    steps = _json_items(text)
+    if steps:
+        text = "\n".join(f"{number}. {_clean(step)}" for number, step in enumerate(steps[:MAX_ITEMS], 1))
+    return re.sub(r"\n{3,}", "\n\n", strip_markup(text))[:MAX_PLAN].strip()
+
+
+def _json_items(text: str) -> list[str]:
+    for value, _ in find_json(text):
+        items = _strings(value)
+        if items:
+            return items
+    return []
+
+
+def _strings(value: object) -> list[str]:
+    """The items of a JSON list; of an object, its list, or its members as "name: text"."""
+    if isinstance(value, list):
+        return [text for text in map(_item_text, value) if text]
+    if not isinstance(value, dict):
+        return []
+    for inner in value.values():
+        if isinstance(inner, list | dict):
+            return _strings(inner)
+    return [
+        f"{name}: {text}" if len(value) > 1 else text for name, text in value.items() if isinstance(text, str)
+    ]
+
+
+def _item_text(value: object) -> str:
+    """One item as text: a string as it is, of an object its name and its text."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        return ""
+    lowered = {
+        str(key).lower(): inner for key, inner in value.items() if isinstance(inner, str) and inner.strip()
+    }
+    names = [lowered[key] for key in _NAME_KEYS if key in lowered]
+    texts = [lowered[key] for key in _TEXT_KEYS if key in lowered]
+    return ": ".join(dict.fromkeys(names[:1] + texts[:2])) or next(iter(lowered.values()), "")
+
+
+def _marked_items(text: str) -> list[str]:
+    """The items of a numbered list, else of a bulleted one, else the lines where there are several short ones."""
+    lines = text.split("\n")
+    for marker in (_NUMBERED, _BULLETED):
+        indents = [len(match["indent"]) for line in lines if (match := marker.match(line))]
+        if indents:
+            return _gather(lines, marker, min(indents))
+    plain = [line.strip() for line in lines if line.strip() and not line.rstrip().endswith(":")]
+    return plain if len(plain) > 1 and all(len(line) <= MAX_ITEM // 2 for line in plain) else []
+
+
+def _gather(lines: list[str], marker: re.Pattern[str], indent: int) -> list[str]:
+    """Each marked line with the lines that continue it: those right below, and indented ones after a gap."""
+    items: list[list[str]] = []
+    gap = False
+    for line in lines:
+        match = marker.match(line)
+        if match and len(match["indent"]) <= indent:
+            items.append([line])
+        elif items and line.strip() and (not gap or line[:1] in " \t"):
+            items[-1].append(strip_bullet(line))
+        gap = not line.strip()
+    return [" ".join(item) for item in items]
+
+
+def _clean(item: str) -> str:
+    text = " ".join(strip_markup(item[: MAX_ITEM * 4]).split())
+    text = strip_bullet(_LABEL.sub("", strip_bullet(text))).strip(" \t\"“”'")
+    if len(text) <= MAX_ITEM:
+        return text
+    return text[:MAX_ITEM].rsplit(" ", 1)[0] if " " in text[:MAX_ITEM] else text[:MAX_ITEM]

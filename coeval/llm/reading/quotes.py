@@ -1,0 +1,156 @@
+"""Quoted spans of an evaluation, located in the output they are quoted from."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from coeval.domain import Quote
+from coeval.llm.reading.folding import Folded, fold_offsets
+from coeval.llm.reading.markup import strip_bullet, strip_markup
+
+MAX_QUOTES = 40
+"""Quotations looked up in one line; what a line quotes beyond that is left out."""
+
+_MAX_LOOKS = 200
+_CLOSERS = dict(zip("“‟«‹「『《〈", "””»›」』》〉", strict=True)) | {"„": "“”"}
+_OPENER = re.compile(r"[\"`“„‟«‹「『《〈＂]|(?<!\w)['‘](?=\S)")
+_SINGLE_END = re.compile(r"(?<=\S)['’](?!\w)")
+_ELISION = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|\(\s*(?:\.\.\.|…)\s*\)|\.\.\.|…)\s*")
+_TRAILING = " \t\n.,;:!?…'\"”’"
+_MIN_WORDS = 3
+_MIN_DENSE = 8
+
+
+def find_quotes(line: str, output: str) -> tuple[Quote, ...]:
+    """The spans that a line quotes, in order, with their offsets in ``output`` where they were found.
+
+    Quotations stand in straight, curly or angled quotation marks, in CJK brackets or in backticks; an
+    apostrophe inside a word is none. A line without any is a quotation itself where it stands word for word
+    in the output. Each is looked for verbatim, then without regard to white space, case and the kind of
+    quotation mark or dash, then without the comma or full stop that writers put before a closing mark; a
+    quotation with an ellipsis is looked for in its parts. Spans that cut words in two do not count. One
+    that was not found has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
+
+    >>> find_quotes("It says “HELLO  world”.", "Well, hello world!")
+    (Quote(text='HELLO  world', start=6, end=17),)
+    """
+    spans = _quoted_spans(line)
+    if not spans:
+        whole = _whole_line(line, output)
+        return (whole,) if whole else ()
+    outer = _outermost(line, output) if len(spans) > 1 else None
+    if outer:
+        return (outer,)
+    return tuple(quote for span in spans[:MAX_QUOTES] for quote in _locate_parts(span, output))[:MAX_QUOTES]
+
+
+def _quoted_spans(line: str) -> list[str]:
+    """What stands between matching marks, outermost first come; an opening mark without an end is passed over."""
+    spans: list[str] = []
+    exhausted: set[str] = set()
+    opening = _OPENER.search(line)
+    while opening and len(spans) < MAX_QUOTES:
+        mark, start = opening[0], opening.end()
+        end = -1 if mark in exhausted else _closing(line, mark, start)
+        if end < 0:
+            exhausted.add(mark)
+            opening = _OPENER.search(line, start)
+            continue
+        if re.search(r"\w", line[start:end]):
+            spans.append(line[start:end].strip())
+        opening = _OPENER.search(line, end + 1)
+    return spans
+
+
+def _closing(line: str, mark: str, start: int) -> int:
+    """Where the quotation opened by ``mark`` ends, or -1."""
+    if mark in "'‘":
+        match = _SINGLE_END.search(line, start)
+        return match.start() if match else -1
+    ends = [line.find(closer, start) for closer in _CLOSERS.get(mark, mark)]
+    return min((end for end in ends if end >= 0), default=-1)
+
+
+def _outermost(line: str, output: str) -> Quote | None:
+    """The text from the first straight mark to the last, where it stands in the output with marks of its own."""
+    first, last = line.find('"'), line.rfind('"')
+    if first < 0 or line.count('"') < 4:
+        return None
+    quote = _locate(line[first + 1 : last], output)
+    return quote if quote.found else None
+
+
+def _whole_line(line: str, output: str) -> Quote | None:
+    text = strip_bullet(strip_markup(line))
+    if len(text.split()) < _MIN_WORDS and not (len(text) >= _MIN_DENSE and not text.isascii()):
+        return None
+    quote = _locate(text, output)
+    return quote if quote.found else None
+
+
+def _locate_parts(span: str, output: str) -> list[Quote]:
+    """The span, or its parts where an ellipsis leaves something out."""
+    whole = _locate(span, output)
+    parts = [part for part in _ELISION.split(span) if re.search(r"\w", part)]
+    if whole.found or not parts or parts == [span]:
+        return [whole]
+    return [_locate(part, output) for part in parts]
+
+
+def _locate(span: str, output: str) -> Quote:
+    """The first place of the span in the output, by the strictest comparison that finds one."""
+    for text in dict.fromkeys((span, span.rstrip(_TRAILING))):
+        start = _find_words(text, output) if text else -1
+        if start >= 0:
+            return Quote(span, start, start + len(text))
+    folded = _fold_output(output)
+    wanted = fold_offsets(span).text.strip()
+    for text in dict.fromkeys((wanted, wanted.rstrip(_TRAILING))):
+        place = _find_folded(text, folded, output) if text else None
+        if place:
+            return Quote(span, *place)
+    return Quote(span)
+
+
+@lru_cache(maxsize=2)
+def _fold_output(output: str) -> Folded:
+    return fold_offsets(output)
+
+
+def _find_words(text: str, output: str) -> int:
+    """The first occurrence that does not cut a word in two, or -1."""
+    start = output.find(text)
+    for _ in range(_MAX_LOOKS):
+        if start < 0 or not _cuts_word(output, start, start + len(text)):
+            return start
+        start = output.find(text, start + 1)
+    return -1
+
+
+def _find_folded(text: str, folded: Folded, output: str) -> tuple[int, int] | None:
+    """As `_find_words` on folded text, with the offsets in the original."""
+    at = folded.text.find(text)
+    for _ in range(_MAX_LOOKS):
+        if at < 0:
+            return None
+        start, end = folded.slice_of(at, at + len(text))
+        if not _cuts_word(output, start, end):
+            return start, end
+        at = folded.text.find(text, at + 1)
+    return None
+
+
+def _cuts_word(text: str, start: int, end: int) -> bool:
+    """Whether a word of a script with letter case, or a number, goes on across either end."""
+    return (start > 0 and _joined(text[start - 1], text[start])) or (
+        end < len(text) and _joined(text[end - 1], text[end])
+    )
+
+
+def _joined(left: str, right: str) -> bool:
+    return _in_word(left) and _in_word(right)
+
+
+def _in_word(char: str) -> bool:
+    return char.isdecimal() or char.lower() != char.upper()

@@ -1,0 +1,120 @@
+"""Reading a rating out of a model's words.
+
+The rule was found on 200,000 real answers, of which "first number" gets 2.9 % wrong and "last number" 3.2 %.
+Markup goes first; then comes the number that follows a cue, with no more than a line break, a bullet or the
+criterion's name between; then the few shapes in which an answer without a cue states its number. A number
+off the scale, several items or none give no rating at all: never zero, never a guess.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coeval.llm.reading.anchors import anchor_score, criterion_names
+from coeval.llm.reading.echoes import cut_echoes
+from coeval.llm.reading.folding import fold
+from coeval.llm.reading.markup import strip_markup, strip_thoughts
+from coeval.llm.reading.rating_bare import bare
+from coeval.llm.reading.rating_json import json_rating
+from coeval.llm.reading.rating_shapes import Found, Sought, labelled, said
+
+MAX_READ = 100_000
+"""Characters of an answer that are read; a rating that stands later is nobody's rating."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: a score, or None with ``why`` in a few words that fit after a colon."""
+
+    score: float | None
+    why: str = ""
+
+
+def parse_rating(text: str, scale: Sequence[float], criterion: str | None = None) -> float | None:
+    """The rating a model's answer states; None where it states none, several, or one off the scale.
+
+    ``scale`` is the pair (lowest, highest); decimals between them are kept. ``criterion`` is the criterion's
+    name or its whole text: its name is a cue, and anchor words that it defines ("1 = dull, 2 = fair") are
+    read as their scores. Never raises.
+
+    >>> parse_rating("**Rating:** 4.5/5", (1, 5))
+    4.5
+    >>> parse_rating("Rating: 7", (1, 5)) is None
+    True
+    """
+    return read_rating(text, scale, criterion).score
+
+
+def read_rating(
+    text: str, scale: Sequence[float], criterion: str | None = None, *, sample: str = ""
+) -> Reading:
+    """As `parse_rating`, saying why where there is none.
+
+    ``sample`` is the text that was judged: what the answer copies from it is not taken for the verdict.
+    """
+    low, high = float(scale[0]), float(scale[1])
+    text = strip_thoughts(text[:MAX_READ])
+    if not re.search(r"\w", text):
+        return Reading(None, "the answer is empty")
+    sought = Sought(criterion_names(criterion or ""), high, fold(sample))
+    found = json_rating(text, sought) or _from_words(cut_echoes(text, sample), low, sought, criterion or "")
+    if found is None:
+        return Reading(None, "no number stands where a score would")
+    return _on_scale(found, low, high)
+
+
+def _on_scale(found: Found, low: float, high: float) -> Reading:
+    if found.score is None:
+        return Reading(None, f"“{found.words[:80].strip()}” is not one score from {low:g} to {high:g}")
+    if not math.isfinite(found.score) or not low <= found.score <= high:
+        return Reading(None, f"{found.score:g} is outside the scale {low:g}-{high:g}")
+    return Reading(found.score)
+
+
+def _from_words(text: str, low: float, sought: Sought, criterion: str) -> Found | None:
+    words = _forget_scale(strip_markup(text), low, sought.high)
+    if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
+        words = words[1:-1].strip()
+    words = _mask_quotes(words)
+    if len(set(_ITEM.findall(words))) > 1:
+        return Found(None, "a list of several items")
+    for look in (labelled, said, bare):
+        found = look(words, sought)
+        if found is not None:
+            return found
+    score = anchor_score(words, criterion, low, sought.high)
+    return None if score is None else Found(score, words)
+
+
+_ITEM = re.compile(
+    r"^\W{0,4}(?:potential\s+|possible\s+)?"
+    r"(?:response|conversation|dialogue|example|item|summary|output|answer|sample|candidate|text|system)"
+    r"[ \t]*#?(\d{1,4})[ \t]*[:.)-]",
+    re.I | re.M,
+)
+
+
+def _forget_scale(text: str, low: float, high: float) -> str:
+    """The text without mentions of the scale itself: "(1-5)", "1 to 5", "(1 = bad, 3 = good)", "(out of 5)"."""
+
+    def keep(match: re.Match[str]) -> str:
+        fraction = re.fullmatch(r"[^\d]*[\d.]+\s*(?:/|out of|of)\s*[\d.]+\s*[)\]]", match[0])
+        return match[0] if fraction or len(set(re.findall(r"\d+(?:\.\d+)?", match[0]))) < 2 else " "
+
+    text = re.sub(r"[(\[][^()\[\]\n]{0,200}[)\]]", keep, text)
+    text = re.sub(r"[(\[]\s*(?:out\s+of|max\.?|maximum|/|of)\s*\d+\s*[)\]]", " ", text, flags=re.I)
+    return re.sub(rf"(?<![\d.]){low:g}\s*(?:-|–|—|~|to|and|through)\s*{high:g}(?!\.?\d)", " ", text)
+
+
+def _mask_quotes(text: str) -> str:
+    """The text with longer quotations blanked: they are somebody else's words."""
+
+    def mask(match: re.Match[str]) -> str:
+        return match[0] if len(re.findall(r"[^\W\d_]{2,}", match[0])) < 3 else "“…”"
+
+    return re.sub(
+        r'(?<!\d)"[^"\n]{1,1000}"|“[^”\n]{1,1000}”|«[^»\n]{1,1000}»|「[^」\n]{1,1000}」', mask, text
+    )

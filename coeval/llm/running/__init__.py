@@ -1,0 +1,1 @@
+"""Many calls: how many at once, the ledger of answers, progress and estimates, batch files."""

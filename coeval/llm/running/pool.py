@@ -1,0 +1,153 @@
+"""Runs any number of judgments, so many at once, and hands each result on as soon as it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from coeval.errors import CoevalError
+from coeval.llm.client.failures import CallError
+from coeval.llm.running.group_commit import GroupCommit
+from coeval.llm.running.progress import Meter, Progress, Summary, Usage
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+CANCELLED = "cancelled"
+OUTAGE = 20
+"""So many judgments in a row that fail because the endpoint is down, end the run."""
+
+GATHER_SECONDS = 0.1
+"""How long a result may wait for others to be written with it; what a crash loses of it the ledger gives again."""
+
+POLL_SECONDS = 0.2
+PROGRESS_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Item, Result]):
+    """What became of one item: a result, or the error that stood in its way."""
+
+    item: Item
+    result: Result | None = None
+    error: str = ""
+
+
+OnResult = Callable[[Sequence[Outcome[Item, Result]]], None]
+"""Writes outcomes that are ready together, durably; called in a worker thread, never twice at once."""
+
+
+async def run_all(
+    items: Iterable[Item],
+    judge: Callable[[Item], Awaitable[Result]],
+    *,
+    concurrency: int,
+    on_result: OnResult[Item, Result],
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] | None = None,
+    total: int | None = None,
+    usage: Usage | None = None,
+    grace: float = 5.0,
+) -> Summary:
+    """Judge every item, at most ``concurrency`` at once, drawing items only as they are needed.
+
+    A judgment that raises is handed on as a failed outcome and the others go on; a refused key, an unknown
+    model, an account without credit or ``OUTAGE`` failures in a row of an endpoint that is down end the
+    run early, since every further call would fail too. After ``should_stop`` nothing new is begun, and
+    what is under way, and paid for, has ``grace`` seconds to finish.
+
+    Raises:
+        Exception: what ``items``, ``on_result`` or ``should_stop`` raised; results handed on before that are kept.
+    """
+    run = _Run(iter(items), judge, on_result, Meter(total, usage or Usage()))
+    workers = [asyncio.ensure_future(run.work()) for _ in range(concurrency)]
+    watch = asyncio.ensure_future(run.watch(should_stop, on_progress, grace))
+    work = asyncio.gather(*workers)
+    try:
+        await asyncio.wait((work, watch), return_when=asyncio.FIRST_COMPLETED)
+        if watch.done():
+            watch.result()
+        elif work.done():
+            work.result()
+    finally:
+        await _end([*workers, work, watch])
+        await run.commits.flush()
+    if on_progress is not None:
+        on_progress(run.meter.read())
+    return run.meter.summarise(run.stopped)
+
+
+async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Run(Generic[Item, Result]):
+    """The state that the workers of one run share."""
+
+    def __init__(
+        self,
+        items: Iterator[Item],
+        judge: Callable[[Item], Awaitable[Result]],
+        on_result: OnResult[Item, Result],
+        meter: Meter,
+    ) -> None:
+        self.items, self.judge, self.on_result, self.meter = items, judge, on_result, meter
+        self.commits: GroupCommit[Outcome[Item, Result]] = GroupCommit(self._write, gather=GATHER_SECONDS)
+        self.stopped = ""
+        self._failed_in_a_row = 0
+
+    async def work(self) -> None:
+        """Take one item after the other, until there are none or the run is to stop."""
+        while not self.stopped:
+            try:
+                item = next(self.items)
+            except StopIteration:
+                return
+            await self.commits.hand_over(await self._judge(item))
+
+    def _write(self, outcomes: Sequence[Outcome[Item, Result]]) -> None:
+        self.on_result(outcomes)
+        for outcome in outcomes:
+            self.meter.count(outcome.error)
+
+    async def _judge(self, item: Item) -> Outcome[Item, Result]:
+        """One judgment; whatever goes wrong with it is its own and not the run's."""
+        try:
+            result = await self.judge(item)
+        except Exception as error:
+            self._note(error)
+            said = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
+            return Outcome(item, error=said)
+        self._failed_in_a_row = 0
+        return Outcome(item, result)
+
+    def _note(self, error: Exception) -> None:
+        """Stop the run where the error says that nothing else would succeed either."""
+        if isinstance(error, CallError) and error.fatal:
+            self.stopped = self.stopped or str(error)
+        if isinstance(error, CallError) and error.outage:
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= OUTAGE:
+                self.stopped = self.stopped or f"{OUTAGE} judgments in a row failed; the last one: {error}"
+
+    async def watch(
+        self,
+        should_stop: Callable[[], bool],
+        on_progress: Callable[[Progress], None] | None,
+        grace: float,
+    ) -> None:
+        """Show progress until the run is to stop; returns when its time is up."""
+        shown = time.monotonic()
+        while not self.stopped:
+            await asyncio.sleep(POLL_SECONDS)
+            if should_stop():
+                self.stopped = self.stopped or CANCELLED
+            if on_progress is not None and time.monotonic() - shown >= PROGRESS_SECONDS:
+                shown = time.monotonic()
+                on_progress(self.meter.read())
+        await asyncio.sleep(grace)

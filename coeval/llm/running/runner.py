@@ -1,0 +1,231 @@
+"""Answers questions from the ledger or, failing that, from a model: limits, retries, one call each.
+
+A call is in the ledger, durably, before its answer is given out: after ``kill -9`` only the calls that were
+under way at that moment are asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from coeval.domain import Call
+from coeval.llm.client.client import Exchange
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.request import Answer, Request
+from coeval.llm.running.group_commit import GroupCommit
+from coeval.llm.running.ledger import Ledger, Prices, answer_of
+from coeval.llm.running.limiter import Limiter
+from coeval.llm.running.pool import run_all
+from coeval.llm.running.progress import Usage
+
+__all__ = ["Patience", "Runner", "Sender", "run_all"]
+
+Key = tuple[str, int]
+
+
+class Sender(Protocol):
+    """Whatever sends one request to one endpoint: the client, or a test's stand-in."""
+
+    @property
+    def endpoint(self) -> str: ...
+
+    async def send(self, request: Request) -> Exchange: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How failed calls are tried again: at most ``retries`` times, waits in seconds.
+
+    An answer that came and is empty or no completion was probably paid for: it has ``rereads`` retries.
+    A wait is what Retry-After says, up to ``ceiling``; without it ``first`` doubled at each retry, up to
+    ``longest``, and spread by a random half so that many calls do not return together.
+    """
+
+    retries: int = 5
+    rereads: int = 2
+    first: float = 0.5
+    longest: float = 20.0
+    ceiling: float = 60.0
+
+    def allows(self, error: CallError, attempt: int) -> bool:
+        """Whether to try again after this attempt (from 0)."""
+        return error.retryable and attempt < (
+            self.retries if error.outage else min(self.rereads, self.retries)
+        )
+
+    def wait(self, attempt: int, retry_after: float | None, spread: float) -> float:
+        """Seconds to wait after this attempt (from 0); ``spread`` is a random number from 0 to 1."""
+        if retry_after is not None:
+            return min(retry_after, self.ceiling) + spread * self.first
+        return min(self.first * 2**attempt, self.longest) * (0.5 + 0.5 * spread)
+
+
+class Runner:
+    """Gives ``ask`` to the protocols. One runner serves one endpoint, in one event loop::
+
+        async with Runner(Client(settings), ledger, concurrency=8) as runner:
+            draft = await judge(..., runner.ask)
+
+    With ``replay`` the network is refused: what the ledger does not hold raises.
+    """
+
+    def __init__(
+        self,
+        client: Sender,
+        ledger: Ledger,
+        *,
+        concurrency: int = 8,
+        prices: Prices | None = None,
+        patience: Patience | None = None,
+        replay: bool = False,
+        limiter: Limiter | None = None,
+        spread: Callable[[], float] = random.random,
+    ) -> None:
+        self.usage = Usage()
+        self.limiter = limiter or Limiter(concurrency)
+        self._client, self._ledger, self._replay = client, ledger, replay
+        self._prices, self._patience, self._spread = prices or Prices(), patience or Patience(), spread
+        self._flights: dict[Key, _Flight] = {}
+        self._commits = GroupCommit(ledger.record_calls)
+
+    async def ask(self, request: Request, sample: int = 0) -> Answer:
+        """The answer to a question's n-th sample; the same question asked twice at once is sent once.
+
+        Raises:
+            CallError: no answer can be had; every attempt is in the ledger.
+        """
+        key = (request.hash, sample)
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = _Flight(asyncio.ensure_future(self._answer(key, request)))
+            self._flights[key] = flight
+            flight.task.add_done_callback(lambda task: self._land(key, task))
+        return await flight.join()
+
+    @property
+    def judgments(self) -> int:
+        """Judgments to have under way at once so that the endpoint stays busy while answers are recorded."""
+        return self.limiter.most + max(2, self.limiter.most // 2)
+
+    async def __aenter__(self) -> Runner:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Write what is still to be written, and close the client."""
+        await self._commits.flush()
+        await self._client.close()
+
+    def _land(self, key: Key, task: asyncio.Future[Answer]) -> None:
+        del self._flights[key]
+        if not task.cancelled():
+            task.exception()  # it was given to those who wait, if anybody still does
+
+    async def _answer(self, key: Key, request: Request) -> Answer:
+        found = self._ledger.get_answer(*key)
+        if found is not None:
+            self.usage.cached += 1
+            return answer_of(found)
+        if self._replay:
+            raise CallError(
+                f"The ledger holds no answer of {request.model} to request {key[0][:12]}, sample {key[1]}: run "
+                "it without --replay to ask the model.",
+                Failure.NOT_IN_LEDGER,
+            )
+        return await self._try(key, request)
+
+    async def _try(self, key: Key, request: Request) -> Answer:
+        attempt = 0
+        while True:
+            try:
+                return await self._attempt(key, request)
+            except CallError as error:
+                if not self._patience.allows(error, attempt):
+                    raise
+                wait = self._patience.wait(attempt, error.retry_after, self._spread())
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def _attempt(self, key: Key, request: Request) -> Answer:
+        try:
+            exchange = await self._send(request)
+        except CallError as error:
+            self.usage.failures += 1
+            await self._commits.record(self._failed_call(key, request, error))
+            raise
+        call = self._answered_call(key, request, exchange)
+        self.usage.calls += 1
+        self.usage.prompt_tokens += call.prompt_tokens
+        self.usage.completion_tokens += call.completion_tokens
+        self.usage.cost += call.cost
+        await self._commits.record(call)
+        return exchange.answer
+
+    async def _send(self, request: Request) -> Exchange:
+        """One request at the endpoint, within its limit, which its outcome adapts."""
+        async with self.limiter.slot() as number:
+            try:
+                exchange = await self._client.send(request)
+            except CallError as error:
+                if error.kind is Failure.RATE_LIMITED:
+                    self.limiter.cut(number)
+                if error.retryable and error.retry_after is not None:
+                    self.limiter.pause(min(error.retry_after, self._patience.ceiling))
+                raise
+            self.limiter.grow()
+            return exchange
+
+    def _answered_call(self, key: Key, request: Request, exchange: Exchange) -> Call:
+        answer = exchange.answer
+        return Call(
+            request_hash=key[0],
+            sample=key[1],
+            model=request.model,
+            endpoint=self._client.endpoint,
+            request=exchange.sent,
+            response=exchange.received,
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
+            cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens),
+            latency_ms=answer.latency_ms,
+            created_at=now(),
+        )
+
+    def _failed_call(self, key: Key, request: Request, error: CallError) -> Call:
+        return Call(
+            request_hash=key[0],
+            sample=key[1],
+            model=request.model,
+            endpoint=self._client.endpoint,
+            request=error.sent,
+            response=error.received,
+            error=str(error),
+            created_at=now(),
+        )
+
+
+class _Flight:
+    """One call under way and how many wait for it: it is given up when the last of them is."""
+
+    def __init__(self, task: asyncio.Future[Answer]) -> None:
+        self.task, self._waiting = task, 0
+
+    async def join(self) -> Answer:
+        self._waiting += 1
+        try:
+            return await asyncio.shield(self.task)
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self.task.done():
+                self.task.cancel()
+
+
+def now() -> str:
+    """The time as the ledger keeps it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
