@@ -11,8 +11,8 @@ import openpyxl
 import pytest
 
 from coeval.datasets import load_study
-from coeval.datasets.instances import name_document
-from coeval.datasets.table import MAX_COLUMNS
+from coeval.datasets.tables.instances import name_document
+from coeval.datasets.tables.table import MAX_COLUMNS
 from coeval.domain import MAX_TEXT, Study
 from coeval.errors import InputError
 

@@ -17,8 +17,8 @@ from coeval.stats import (
     time_curve,
     time_spent,
 )
-from coeval.stats.assistance import NO_BLIND, NO_SOWN
-from coeval.stats.behaviour import others_median
+from coeval.stats.behaviour.actions import others_median
+from coeval.stats.behaviour.assistance import NO_BLIND, NO_SOWN
 from tests.stats_frames import simulate_frames
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from coeval.stats import assistance_section, behaviour_section, build_report, score_change_section
-from coeval.stats.first_scores import first_effect
+from coeval.stats.behaviour.first_scores import first_effect
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
-from coeval.stats.report import study_notes
-from coeval.stats.report_alignment import alignment_section, choose_labels
-from coeval.stats.report_work import quotes_section
+from coeval.stats.report.alignment import alignment_section, choose_labels
+from coeval.stats.report.document import study_notes
+from coeval.stats.report.work import quotes_section
 from tests.stats_frames import make_frames, simulate_frames
 
 

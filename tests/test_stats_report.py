@@ -26,9 +26,9 @@ from coeval.stats import (
     tables_latex,
     tables_markdown,
 )
+from coeval.stats.estimates.results import Estimate, Result, plain
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report_alignment import choose_labels
-from coeval.stats.results import Estimate, Result, plain
+from coeval.stats.report.alignment import choose_labels
 from tests.stats_frames import make_frames, simulate_frames
 
 

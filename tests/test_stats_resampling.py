@@ -16,8 +16,8 @@ from coeval.stats import (
     krippendorff_alpha,
     leave_one_out,
 )
-from coeval.stats.patterns import CountPatterns, draw_weights, sample_units
-from coeval.stats.ratings import parse_ratings
+from coeval.stats.agreement.patterns import CountPatterns, draw_weights, sample_units
+from coeval.stats.rating_matrix import parse_ratings
 
 
 def draw_table(annotators: int, units: int, missing: float = 0.2, seed: int = 0) -> np.ndarray:

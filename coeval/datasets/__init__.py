@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from coeval.datasets import ratings, release
 from coeval.datasets.demo import is_demo, load_demo
-from coeval.datasets.formats import TABLES, guess_table
-from coeval.datasets.instances import FIELDS, open_instances
 from coeval.datasets.previews import Preview, preview_source, preview_table
-from coeval.datasets.rating_rows import RATING_FIELDS
+from coeval.datasets.ratings import rating_tables
+from coeval.datasets.ratings.rating_rows import RATING_FIELDS
+from coeval.datasets.release import loading
 from coeval.datasets.source import Source, source_of
-from coeval.datasets.table import match_columns
+from coeval.datasets.tables.formats import TABLES, guess_table
+from coeval.datasets.tables.instances import FIELDS, open_instances
+from coeval.datasets.tables.table import match_columns
 from coeval.datasets.text import load_json, reading
 from coeval.domain import Study
 from coeval.errors import InputError
@@ -94,13 +95,13 @@ def detect_format(path: Path, mapping: Mapping[str, str] | None = None) -> str:
     table = TABLES[kind](path)
     named = {*(mapping or {}), *match_columns(table, (*FIELDS, *RATING_FIELDS), None)}
     rated = {"instance", "criterion"} <= named and not {"input", "output"} & named
-    return RATINGS if rated and ratings.is_ratings(table, mapping) else kind
+    return RATINGS if rated and rating_tables.is_ratings(table, mapping) else kind
 
 
 def _detect_folder(path: Path) -> str:
-    if release.find_files(path):
+    if loading.find_files(path):
         return RELEASE
-    if ratings.find_instances(path):
+    if rating_tables.find_instances(path):
         return RATINGS
     raise InputError(
         f"'{path.name}' holds neither A*.json of the CoEval release nor instances.csv with tables of ratings; "
@@ -118,12 +119,12 @@ def _open(path: Path, kind: str, slug: str, mapping: Mapping[str, str] | None) -
     if kind in TABLES:
         return open_instances(TABLES[kind](path), slug, mapping)
     if kind == RATINGS:
-        return ratings.open_ratings(path, slug, mapping)
+        return rating_tables.open_ratings(path, slug, mapping)
     if mapping:
         raise InputError(
             f"columns cannot be mapped in the format {kind}, whose fields are fixed; leave it out."
         )
     if kind == RELEASE:
-        return source_of(release.load(path, slug))
+        return source_of(loading.load(path, slug))
     study, _ = load_demo(path)
     return source_of(replace(study, task=replace(study.task, slug=slug)))

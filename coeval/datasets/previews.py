@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coeval.datasets.formats import TABLES, open_table
-from coeval.datasets.instances import FIELDS
-from coeval.datasets.rating_rows import RATING_FIELDS
+from coeval.datasets.ratings.rating_rows import RATING_FIELDS
 from coeval.datasets.source import Source
-from coeval.datasets.table import Table, match_columns
+from coeval.datasets.tables.formats import TABLES, open_table
+from coeval.datasets.tables.instances import FIELDS
+from coeval.datasets.tables.table import Table, match_columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,26 +7,43 @@ comes as an ``Estimate`` (a float with its n, interval and, where undefined, its
 
 from __future__ import annotations
 
-from coeval.stats.alpha import krippendorff_alpha, pairwise_alpha
-from coeval.stats.alternative import alt_test
-from coeval.stats.assistance import assistance_effect, catch_rates
-from coeval.stats.behaviour import action_rates, four_behaviours, score_changes
-from coeval.stats.closeness import median_confusion, pairwise_accuracy, sample_consistency
-from coeval.stats.coefficients import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac, percent_agreement
-from coeval.stats.cohen import cohen_kappa, two_rater_table
-from coeval.stats.competence import dawid_skene
-from coeval.stats.correlation import correlations
+from coeval.stats.agreement.alpha import krippendorff_alpha, pairwise_alpha
+from coeval.stats.agreement.coefficients import (
+    brennan_prediger,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    percent_agreement,
+)
+from coeval.stats.agreement.cohen import cohen_kappa, two_rater_table
+from coeval.stats.agreement.competence import dawid_skene
+from coeval.stats.agreement.icc import icc
+from coeval.stats.agreement.resampling import (
+    alpha_difference,
+    bootstrap_alpha,
+    jackknife_alpha,
+    leave_one_out,
+)
+from coeval.stats.agreement.weights import agreement_weights
+from coeval.stats.behaviour.actions import action_rates, four_behaviours, score_changes
+from coeval.stats.behaviour.assistance import assistance_effect, catch_rates
+from coeval.stats.behaviour.times import drift, time_curve, time_spent
+from coeval.stats.estimates.prediction import ppi_mean
+from coeval.stats.estimates.results import Estimate, Pairs, Result, plain
 from coeval.stats.frames import StudyFrames
-from coeval.stats.icc import icc
-from coeval.stats.judges import bootstrap_test, permutation_test
-from coeval.stats.methods import methods_paragraph
-from coeval.stats.prediction import ppi_mean
-from coeval.stats.rendering import tables_latex, tables_markdown
-from coeval.stats.report import build_report
-from coeval.stats.report_agreement import agreement_section
-from coeval.stats.report_alignment import alignment_section
-from coeval.stats.report_comparisons import mean_pairwise
-from coeval.stats.report_work import (
+from coeval.stats.judges.alternative import alt_test
+from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy, sample_consistency
+from coeval.stats.judges.correlation import correlations
+from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
+from coeval.stats.judges.williams import williams_test
+from coeval.stats.report.agreement import agreement_section
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.comparisons import mean_pairwise
+from coeval.stats.report.document import build_report
+from coeval.stats.report.methods import methods_paragraph
+from coeval.stats.report.paper_tables import Table, paper_tables
+from coeval.stats.report.rendering import tables_latex, tables_markdown
+from coeval.stats.report.work import (
     actions_section,
     assistance_section,
     behaviour_section,
@@ -34,12 +51,6 @@ from coeval.stats.report_work import (
     systems_section,
     time_section,
 )
-from coeval.stats.resampling import alpha_difference, bootstrap_alpha, jackknife_alpha, leave_one_out
-from coeval.stats.results import Estimate, Pairs, Result, plain
-from coeval.stats.tables import Table, paper_tables
-from coeval.stats.times import drift, time_curve, time_spent
-from coeval.stats.weights import agreement_weights
-from coeval.stats.williams import williams_test
 
 __all__ = [
     "Estimate",

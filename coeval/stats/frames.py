@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from coeval.stats.ratings import Codes, Numbers, Ratings
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
 LLM = "llm"
 """What the model is called where it stands beside people."""

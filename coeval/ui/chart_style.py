@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from gradio.components.plot import PlotData
 
-from coeval.stats.later import Later
+from coeval.stats.estimates.later import Later
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from coeval.stats.later import Later
+from coeval.stats.estimates.later import Later
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,8 +18,8 @@ else:
 import numpy as np
 import pandas as pd
 
-from coeval.stats.behaviour import ACTIONS
-from coeval.stats.resampling import ACCEPTABLE, TENTATIVE
+from coeval.stats.agreement.resampling import ACCEPTABLE, TENTATIVE
+from coeval.stats.behaviour.actions import ACTIONS
 from coeval.ui.chart_style import (
     BRAND,
     FAINT,

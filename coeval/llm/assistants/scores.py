@@ -9,7 +9,7 @@ import pandas as pd
 from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.llm.assistants.catalogue import Assistant
-from coeval.stats.correlation import METHODS, correlations
+from coeval.stats.judges.correlation import METHODS, correlations
 
 
 def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from coeval.stats.report import section_notes
-from coeval.stats.report_alignment import alignment_section
-from coeval.stats.report_work import behaviour_section, quotes_section
-from coeval.stats.results import Estimate, Result
+from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import behaviour_section, quotes_section
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, banner, crossed, tile
 from coeval.ui.agreement.judge_tables import COEFFICIENTS, LEVELS, judge_tables, quotes_table

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.report import section_notes
-from coeval.stats.report_work import assistance_section
-from coeval.stats.results import Estimate, Result
+from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import assistance_section
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, banner, data_table, tile
 from coeval.ui.agreement.words import number, numbered, p_value, percent, plural, shown

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.stats.behaviour import ACTIONS, KINDS, action_rates
+from coeval.stats.behaviour.actions import ACTIONS, KINDS, action_rates
+from coeval.stats.estimates.results import Estimate, Result
 from coeval.stats.frames import ASSISTED, StudyFrames, is_sown
-from coeval.stats.report import section_notes
-from coeval.stats.report_work import actions_section, behaviour_section, score_change_section
-from coeval.stats.results import Estimate, Result
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import actions_section, behaviour_section, score_change_section
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, crossed, data_table, message, tile
 from coeval.ui.agreement.words import natural, numbered, percent, plain_number, plural

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.results import Estimate
+from coeval.stats.estimates.results import Estimate
 from coeval.ui.agreement.words import facts, left_out, number
 from coeval.ui.view import Node, el, table
 

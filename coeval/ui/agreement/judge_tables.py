@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.results import Result
+from coeval.stats.estimates.results import Result
 from coeval.ui.agreement.figures import data_table
 from coeval.ui.agreement.words import number, numbered, p_value, percent, plain_number, shown
 from coeval.ui.view import Node

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.agreement.resampling import ACCEPTABLE, TENTATIVE
+from coeval.stats.estimates.results import Estimate, Result
 from coeval.stats.frames import LLM, StudyFrames
-from coeval.stats.report import section_notes
-from coeval.stats.report_agreement import agreement_section, people_alphas
-from coeval.stats.report_work import actions_section, draft_effects_section, score_change_section
-from coeval.stats.resampling import ACCEPTABLE, TENTATIVE
-from coeval.stats.results import Estimate, Result
+from coeval.stats.report.agreement import agreement_section, people_alphas
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import actions_section, draft_effects_section, score_change_section
 from coeval.ui import charts
 from coeval.ui.agreement.assistance import pull_tile
 from coeval.ui.agreement.changes import actions_figure, kept_tile

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.behaviour.times import time_curve
+from coeval.stats.estimates.results import Result
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report import section_notes
-from coeval.stats.report_work import behaviour_section, time_section
-from coeval.stats.results import Result
-from coeval.stats.times import time_curve
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import behaviour_section, time_section
 from coeval.ui import charts
 from coeval.ui.agreement.figures import Figure, Get, Page, data_table, message, tile
 from coeval.ui.agreement.words import natural, numbered, plain_number, plural

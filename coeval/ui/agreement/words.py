@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from coeval.stats.results import Estimate
+from coeval.stats.estimates.results import Estimate
 
 INTERVALS = {
     "bootstrap over units, bias-corrected and accelerated": "items resampled (BCa)",

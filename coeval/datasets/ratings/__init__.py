@@ -1,0 +1,1 @@
+"""Long tables of ratings, one rating a row."""

@@ -1,0 +1,1 @@
+"""The public CoEval release (Li et al., 2023)."""

@@ -1,0 +1,178 @@
+"""The files of the public CoEval release, checked for shape: who scrutinised what, and the model's texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coeval.datasets.release.lines import Line, is_header, parse_line
+from coeval.datasets.text import check_text, load_json, shorten
+from coeval.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One person's work on one instance by one criterion. ``headers`` counts the heading rows dropped.
+
+    ``score`` is None where none can be read from what was typed.
+    """
+
+    criterion: str
+    score: float | None
+    start: object
+    end: object
+    lines: tuple[Line, ...]
+    headers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One instance as one person's file holds it."""
+
+    person: str
+    instance: str
+    fields: tuple[str, str]
+    """What the task calls its input and output."""
+    input: str
+    output: str
+    system: str
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One task of combine_data.json; its lists run in the order of the instance ids."""
+
+    name: str
+    description: str
+    fields: tuple[str, str]
+    sources: Sequence[object]
+    targets: Sequence[object]
+    criteria: tuple[str, ...]
+    texts: Mapping[str, Sequence[object]]
+
+    def find(self, instance: str, output: str) -> int | None:
+        """Where an instance stands in the lists: at its number if the output is there, else by the output."""
+        wanted = output.strip()
+        position = (
+            int(instance) - 1 if instance.isascii() and instance.isdigit() and len(instance) < 10 else -1
+        )
+        if 0 <= position < len(self.targets) and str(self.targets[position]).strip() == wanted:
+            return position
+        places = [place for place, text in enumerate(self.targets) if str(text).strip() == wanted]
+        return places[0] if len(places) == 1 else None
+
+    def text(self, criterion: str, position: int) -> str:
+        """The model's evaluation, empty where the file has none."""
+        texts = self.texts.get(criterion.strip(), ())
+        value = texts[position] if position < len(texts) else ""
+        return value if isinstance(value, str) else ""
+
+
+def load_entries(path: Path) -> Iterator[Entry]:
+    """Every instance of every person in one A*.json; raises InputError naming the place that is amiss."""
+    people = as_object(load_json(path), path.name)
+    for person, instances in people.items():
+        for name, entry in as_object(instances, f"{path.name}, person {shorten(person)}").items():
+            yield _parse_entry(person.strip(), name.strip(), entry, f"{path.name}, instance {shorten(name)}")
+
+
+def load_sections(path: Path) -> list[Section]:
+    """The tasks of combine_data.json; raises InputError naming the place that is amiss."""
+    sections = as_object(load_json(path), path.name)
+    return [
+        _parse_section(name, value, f"{path.name}, task {shorten(name)}") for name, value in sections.items()
+    ]
+
+
+def as_object(value: object, place: str) -> Mapping[str, object]:
+    """The value as a JSON object, or InputError."""
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{place}: is not a JSON object as in the CoEval release; import the release's files as they "
+            "are, or your own data as JSON Lines (.jsonl) or CSV."
+        )
+    return value
+
+
+def _parse_entry(person: str, instance: str, value: object, place: str) -> Entry:
+    entry = as_object(value, place)
+    fields = [key for key in entry if key not in ("criteria", "model")][:2]
+    if len(fields) < 2 or not isinstance(entry.get("criteria"), dict):
+        raise InputError(f"{place}: needs an input, an output and 'criteria', as in the CoEval release.")
+    source, target = (_required_text(entry[key], f"{place}, '{shorten(key)}'") for key in fields)
+    records = [
+        _parse_record(criterion, record, f"{place}, criterion '{shorten(criterion)}'")
+        for criterion, record in as_object(entry["criteria"], place).items()
+    ]
+    system = _as_text(entry.get("model", ""), f"{place}, 'model'").strip()
+    return Entry(person, instance, (fields[0], fields[1]), source, target, system, tuple(records))
+
+
+def _parse_record(criterion: str, value: object, place: str) -> Record:
+    record = as_object(value, place)
+    lines = [parse_line(cells) for cells in _read_rows(record.get("eval_result", []), place)]
+    kept = tuple(line for line in lines if line and not is_header(line.original))
+    headers = sum(1 for line in lines if line and is_header(line.original))
+    score = _as_score(record.get("final_score"))
+    name = check_text(criterion, place).strip()
+    return Record(name, score, record.get("start_time"), record.get("end_time"), kept, headers)
+
+
+def _read_rows(value: object, place: str) -> Iterator[list[str]]:
+    if not isinstance(value, list):
+        raise InputError(f"{place}: 'eval_result' is not a list of rows; restore it from the release.")
+    for number, row in enumerate(value, start=1):
+        if not isinstance(row, list) or len(row) != 5:
+            raise InputError(
+                f"{place}, row {number}: is not a row of five texts (text, pass, delete, reason, new text); "
+                "restore it from the release."
+            )
+        yield [_as_text(cell, f"{place}, row {number}") for cell in row]
+
+
+def _parse_section(name: str, value: object, place: str) -> Section:
+    section = as_object(value, place)
+    names = [str(next(iter(_as_list(section, key, place)), "")) for key in ("source_name", "target_name")]
+    texts = as_object(section.get("criteria_kv", {}), f"{place}, 'criteria_kv'")
+    return Section(
+        name=name,
+        description=str(next(iter(_as_list(section, "task_info", place)), "")),
+        fields=(names[0], names[1]),
+        sources=_as_list(section, "source", place),
+        targets=_as_list(section, "target", place),
+        criteria=tuple(str(text) for text in _as_list(section, "criteria", place)),
+        texts={criterion.strip(): _as_list(texts, criterion, place) for criterion in texts},
+    )
+
+
+def _as_list(section: Mapping[str, object], key: str, place: str) -> list[object]:
+    value = section.get(key, [])
+    if not isinstance(value, list):
+        raise InputError(f"{place}: '{key}' is not a list; restore it from the release.")
+    return value
+
+
+def _as_text(value: object, place: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float):
+        raise InputError(f"{place}: is not a text; restore it from the release.")
+    return check_text(str(value), place)
+
+
+def _required_text(value: object, place: str) -> str:
+    text = _as_text(value, place)
+    if not text.strip():
+        raise InputError(f"{place}: is empty; restore the text from the release.")
+    return text
+
+
+def _as_score(value: object) -> float | None:
+    try:
+        score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return score if math.isfinite(score) else None

@@ -1,0 +1,1 @@
+"""CSV, JSON Lines and Excel files, and what they share."""

@@ -1,0 +1,141 @@
+"""Excel workbooks (.xlsx): the first sheet, its first row naming the columns; formulas by their values."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from itertools import zip_longest
+from pathlib import Path
+
+import openpyxl
+from openpyxl.cell.cell import ERROR_CODES
+from openpyxl.utils import get_column_letter
+from openpyxl.utils.escape import unescape
+from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
+
+from coeval.datasets.tables.table import MAX_COLUMNS, Row, Table, check_header, fit_cells
+from coeval.datasets.text import check_size
+from coeval.errors import CoevalError, InputError
+
+MAX_UNZIPPED = 200_000_000
+"""Largest workbook, in bytes once unzipped, that is opened: a small file can hold a very large one."""
+
+MAX_SHEET_ROWS = 250_000
+"""Most rows of a sheet, empty ones among them, that are gone through."""
+
+
+def open_table(path: Path) -> Table:
+    """The first sheet of a workbook as a table; only its header is read yet.
+
+    Raises InputError for a file that is no workbook or too large unzipped, an empty sheet, a bad header;
+    its rows raise it for formulas without a value and for cells outside the columns.
+    """
+    _check_archive(path)
+    _, header = next(_records(path), (1, []))
+    columns = check_header(path.name, "row", header)
+
+    def rows() -> Iterator[Row]:
+        for line, cells in _records(path):
+            if line > 1:
+                padded = cells + [""] * (len(columns) - len(cells))
+                yield fit_cells(path.name, "row", line, columns, padded)
+
+    return Table(path.name, columns, rows, unit="row")
+
+
+def _check_archive(path: Path) -> None:
+    check_size(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as exc:
+        raise _not_a_workbook(path) from exc
+    if size > MAX_UNZIPPED:
+        raise InputError(
+            f"{path.name}: holds {size:,} bytes once unzipped and at most {MAX_UNZIPPED:,} are read; "
+            "save the sheet as CSV, or split it."
+        )
+
+
+def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Every row with its number, values beside formulas so that a formula never computed is noticed."""
+    with _workbook(path, values=True) as values, _workbook(path, values=False) as formulas:
+        pairs = zip_longest(_sheet_rows(path, values), _sheet_rows(path, formulas), fillvalue=())
+        for line, (row, written) in enumerate(pairs, start=1):
+            cells = [
+                _as_text(f"{path.name}, row {line}, cell {get_column_letter(column)}{line}", value, formula)
+                for column, (value, formula) in enumerate(zip_longest(row, written), start=1)
+            ]
+            yield line, cells
+
+
+@contextmanager
+def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
+    with path.open("rb") as file:
+        try:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=values, keep_links=False)
+        except (
+            Exception
+        ) as exc:  # openpyxl lets anything escape from a broken file: KeyError, ParseError, ...
+            raise _not_a_workbook(path) from exc
+        try:
+            yield book
+        finally:
+            book.close()
+
+
+def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, ...]]:
+    try:
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # the size a file states for itself may be wrong, or a trap
+        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+            if number > MAX_SHEET_ROWS:
+                raise InputError(
+                    f"{path.name}: reaches beyond row {MAX_SHEET_ROWS:,}; delete the empty rows below the data, "
+                    "or split the sheet."
+                )
+            yield _trim_row(path, number, row)
+    except CoevalError:
+        raise
+    except Exception as exc:  # as above: the sheet is parsed while its rows are read
+        raise _not_a_workbook(path) from exc
+
+
+def _trim_row(path: Path, number: int, row: tuple[object, ...]) -> tuple[object, ...]:
+    width = max((column for column, value in enumerate(row, start=1) if value is not None), default=0)
+    if width > MAX_COLUMNS:
+        raise InputError(
+            f"{path.name}, row {number}: reaches to column {get_column_letter(width)} and at most "
+            f"{MAX_COLUMNS} columns are read; remove what is to the right."
+        )
+    return row[:width]
+
+
+def _as_text(place: str, value: object, formula: object) -> str:
+    if value is None:
+        if isinstance(formula, ArrayFormula | DataTableFormula) or str(formula or "").startswith("="):
+            raise InputError(
+                f"{place}: holds a formula without a value; open the file in a spreadsheet program and save it, "
+                "or put the value in its place."
+            )
+        return ""
+    if isinstance(value, str):
+        if value in ERROR_CODES:
+            raise InputError(f"{place}: holds the error {value}; put a value in its place.")
+        return unescape(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def _not_a_workbook(path: Path) -> InputError:
+    return InputError(
+        f"{path.name}: cannot be read as an Excel workbook; open it in a spreadsheet program and save it as "
+        ".xlsx (without a password) or as CSV."
+    )

@@ -1,0 +1,158 @@
+"""Krippendorff's alpha: over all annotators, pair by pair, and with each annotator left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from coeval.stats.agreement.chance import NOT_PAIRED, krippendorff_linear, percent_of
+from coeval.stats.agreement.disagreement import Level, check_level
+from coeval.stats.agreement.pairs import pair_tables
+from coeval.stats.agreement.patterns import MANY, Units, sample_units
+from coeval.stats.estimates.results import Estimate, Pairs
+from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
+
+CONSTANT = "every paired rating is the same, so there is no variation to agree about"
+
+
+def krippendorff_alpha(
+    ratings: RatingsLike,
+    level: str = "ordinal",
+    *,
+    value_domain: Sequence[Any] | None = None,
+    weights: Any = None,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Krippendorff's alpha.
+
+    Parameters
+    ----------
+    ratings : annotators x units, nan where missing; numbers or words.
+    level : "nominal", "ordinal", "interval" or "ratio".
+    value_domain : the admissible categories in order; words without it are ordered alphabetically.
+    weights : Gwet's agreement weights by name or as a matrix (see ``agreement_weights``), used in place of a
+        level: disagreement is then 1 - weight.
+
+    Returns
+    -------
+    Estimate
+        With ``n_units`` (units with two ratings or more), ``n_units_left_out``, ``n_ratings``,
+        ``n_annotators``, ``level``, ``percent_agreement``; and, where the distance does not depend on the
+        data (all but ordinal), Gwet's linearised ``se``, ``ci_low``, ``ci_high``, ``p_value``, ``pa``, ``pe``.
+        nan with a ``reason`` where no unit has two ratings, or all paired ratings are the same.
+
+    Raises
+    ------
+    ValueError
+        For an unknown level, or interval and ratio of words.
+
+    Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, sections C and D:
+
+    >>> ratings = [[1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    ...            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+    ...            [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+    ...            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None]]
+    >>> round(krippendorff_alpha(ratings, "nominal"), 3), round(krippendorff_alpha(ratings, "ordinal"), 3)
+    (0.743, 0.815)
+    >>> krippendorff_alpha([[3, 3], [3, 3]])
+    undefined (every paired rating is the same, so there is no variation to agree about)
+    """
+    data = parse_ratings(ratings, value_domain)
+    if weights is not None:
+        return krippendorff_linear(data, weights, confidence).having(**counted(data))
+    known = check_level(level)
+    check_words(data, known)
+    sample = sample_units(data)
+    value = plain_alpha(sample, known)
+    details = counted(data) | {"level": known}
+    if np.isnan(value):
+        return undefined_alpha(details)
+    return Estimate(value, **(_spread(data, known, confidence) | details))
+
+
+def undefined_alpha(details: dict[str, Any]) -> Estimate:
+    """Alpha that does not exist, with the reason that follows from the units there are."""
+    return Estimate.undefined(CONSTANT if details["n_units"] else NOT_PAIRED, **details)
+
+
+def _spread(data: Ratings, level: Level, confidence: float) -> dict[str, Any]:
+    """Gwet's linearised error, which needs distances that do not depend on the data and few categories."""
+    names = {"nominal": "identity", "interval": "quadratic", "ratio": "ratio"}
+    if level not in names or len(data.categories) > MANY:
+        return {}
+    return krippendorff_linear(data, names[level], confidence).details
+
+
+def check_words(data: Ratings, level: Level) -> None:
+    """Refuse distances between words."""
+    if level in ("interval", "ratio") and not data.numeric:
+        raise ValueError(
+            f"Level {level!r} needs numbers, but the ratings hold {data.categories[0]!r}; "
+            f"use level='nominal' or, with the order in value_domain, level='ordinal'."
+        )
+
+
+def counted(data: Ratings) -> dict[str, Any]:
+    """What agreement was computed from."""
+    paired = data.per_unit > 1
+    rated = int((data.per_unit > 0).sum())
+    return {
+        "n": int(paired.sum()),
+        "n_units": int(paired.sum()),
+        "n_units_left_out": rated - int(paired.sum()),
+        "n_ratings": int(data.per_unit[paired].sum()),
+        "n_annotators": len(np.unique(data.annotator[paired[data.unit]])),
+        "percent_agreement": percent_of(data),
+    }
+
+
+def pairwise_alpha(
+    ratings: RatingsLike, level: str = "ordinal", *, value_domain: Sequence[Any] | None = None
+) -> Pairs:
+    """Alpha of every two annotators over the units both rated.
+
+    Returns
+    -------
+    Pairs
+        ``{(a, b): Estimate}`` in the order of the annotators; ``.matrix`` is the symmetric table. A pair
+        without a common unit, or that never varies, is nan with its ``reason``.
+
+    >>> pairs = pairwise_alpha({"ann": {1: 1, 2: 2, 3: 3}, "bob": {1: 1, 2: 2, 3: 3}, "cid": {1: 3, 2: 2, 3: 1}})
+    >>> pairs["ann", "bob"], pairs["ann", "bob"].n_units, round(pairs["cid", "ann"], 2)
+    (1.0, 3, -0.67)
+    """
+    data = parse_ratings(ratings, value_domain)
+    known = check_level(level)
+    check_words(data, known)
+    found = Pairs()
+    for (a, b), n, value in pair_alphas(data, known):
+        details = {"n": n, "n_units": n, "level": known}
+        pair = data.annotators[a], data.annotators[b]
+        found[pair] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
+    return found
+
+
+def pair_alphas(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
+    """Positions, common units and alpha of every two annotators, all tables of one annotator at once."""
+    if len(data.categories) > MANY:
+        yield from _pair_alphas_of_many_values(data, level)
+        return
+    for block in pair_tables(data):
+        for k, (n, value) in enumerate(zip(block.sizes, block.alphas(level), strict=True)):
+            yield (block.a, block.a + 1 + k), int(n), float(value)
+
+
+def _pair_alphas_of_many_values(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:
+    for a in range(data.n_annotators):
+        for b in range(a + 1, data.n_annotators):
+            sample = sample_units(data.where(np.isin(data.annotator, (a, b))))
+            yield (a, b), len(sample.times), plain_alpha(sample, level)
+
+
+def plain_alpha(sample: Units, level: Level) -> float:
+    """Alpha of the units as they are; nan where undefined."""
+    if not len(sample.times):
+        return np.nan
+    return float(sample.alphas(sample.times[None, :].astype(float), level)[0][0])

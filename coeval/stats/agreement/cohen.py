@@ -1,0 +1,189 @@
+"""Two raters: Cohen's kappa, plain and weighted, and the other coefficients of a table of two raters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coeval.stats.agreement.chance import ONE_CATEGORY, t_interval
+from coeval.stats.agreement.weights import agreement_weights
+from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.rating_matrix import Numbers, Ratings, parse_pair, parse_ratings
+
+
+def cohen_kappa(
+    a: Any = None,
+    b: Any = None,
+    weights: Any = None,
+    *,
+    table: Any = None,
+    proportions: Any = None,
+    n: float | None = None,
+    value_domain: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Cohen's kappa of two raters, plain or weighted.
+
+    Parameters
+    ----------
+    a, b : the two raters' labels of the same units; or ``a`` alone, a table of two annotators x units. Units
+        that one of them did not rate are left out and counted.
+    weights : None for plain kappa; a name (linear, quadratic ...: see ``agreement_weights``); or a matrix:
+        of agreement, with 1 on its diagonal, or of disagreement as in Cohen 1968, with 0 on it.
+    table : instead of labels, how often the first rater's category (row) met the second's (column).
+    proportions, n : the same as shares of ``n`` units.
+
+    Returns
+    -------
+    Estimate
+        With ``se`` (Fleiss, Cohen and Everitt 1969), ``ci_low``, ``ci_high`` (t, n - 1 degrees of freedom),
+        ``p_value``, ``se_null`` and ``z`` (against no agreement), ``pa``, ``pe``, ``n``, ``n_left_out``.
+
+    Source: Cohen 1960, A coefficient of agreement for nominal scales; Cohen 1968, Weighted kappa, table 1:
+
+    >>> shares = [[0.44, 0.07, 0.09], [0.05, 0.20, 0.05], [0.01, 0.03, 0.06]]
+    >>> round(cohen_kappa(proportions=shares, n=200), 3)
+    0.492
+    >>> round(cohen_kappa(proportions=shares, n=200, weights=[[0, 1, 3], [1, 0, 6], [3, 6, 0]]), 3)
+    0.348
+    >>> round(cohen_kappa(["y", "y", "n", "n"], ["y", "n", "n", "n"]), 2)
+    0.5
+    """
+    if table is None and proportions is None:
+        data = parse_ratings(a, value_domain) if b is None else parse_pair(a, b, value_domain)
+        shares, size, left_out = _crossed(data)
+        matrix = _matrix(weights, data.numbers)
+    else:
+        shares, size = _given_table(table, proportions, n)
+        left_out, matrix = 0, _matrix(weights, np.arange(1.0, len(shares) + 1))
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    found = _coefficient(shares, size, matrix, *_cohen_chance(rows, columns, matrix), confidence)
+    return _with_null(found, rows, columns, matrix).having(n_left_out=left_out)
+
+
+def kappas_of_tables(tables: Numbers, matrix: Numbers) -> Numbers:
+    """Kappa of many tables (pairs x categories x categories) at once; nan where undefined."""
+    shares = tables / np.maximum(tables.sum(axis=(1, 2), keepdims=True), 1)
+    pa = (shares * matrix).sum(axis=(1, 2))
+    pe = np.einsum("pi,ij,pj->p", shares.sum(axis=2), matrix, shares.sum(axis=1))
+    return np.divide(pa - pe, 1 - pe, out=np.full(len(tables), np.nan), where=(1 - pe > 1e-12) & (pa > 0))
+
+
+def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -> Result:
+    """Every coefficient of a table of two raters.
+
+    Parameters
+    ----------
+    table : how often the first rater's category (row) met the second's (column).
+
+    Returns
+    -------
+    Result
+        ``cohen``, ``scott``, ``gwet``, ``brennan_prediger``, ``krippendorff``, ``percent``: Estimates with
+        ``se`` and interval as ``irrCAC.table`` gives them (Gwet 2014).
+
+    >>> found = two_rater_table([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
+    >>> round(found.cohen, 4), round(found.gwet, 4)
+    (0.7964, 0.8493)
+    """
+    shares, n = _given_table(table, None, None)
+    matrix = _matrix(weights, np.arange(1.0, len(shares) + 1))
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    both, q = (rows + columns) / 2, len(shares)
+    scott = _cohen_chance(both, both, matrix)
+    spread = matrix.sum() / (q * (q - 1)) if q > 1 else 1.0
+    chances = {
+        "cohen": _cohen_chance(rows, columns, matrix),
+        "scott": scott,
+        "gwet": (float(spread * both @ (1 - both)), spread * (2 - both[:, None] - both[None, :])),
+        "brennan_prediger": (float(matrix.sum()) / q**2, np.zeros_like(matrix)),
+        "percent": (0.0, np.zeros_like(matrix)),
+    }
+    found = Result(
+        {name: _coefficient(shares, n, matrix, *chance, confidence) for name, chance in chances.items()}
+    )
+    return Result(found, krippendorff=_small_sample(found["scott"], n, confidence))
+
+
+def _crossed(data: Ratings) -> tuple[Numbers, float, int]:
+    """The table of two raters as shares, its size, and the units only one of them rated."""
+    if data.n_annotators != 2:
+        raise ValueError(
+            f"Cohen's kappa compares two raters, but there are {data.n_annotators}; "
+            f"give two, or use conger_kappa or fleiss_kappa."
+        )
+    codes = data.code_table()
+    both = (codes >= 0).all(axis=0)
+    q, n = len(data.categories), int(both.sum())
+    counts = np.bincount(codes[0, both] * q + codes[1, both], minlength=q * q).reshape(q, q)
+    left_out = int((codes >= 0).any(axis=0).sum()) - n
+    return counts / max(n, 1), float(n), left_out
+
+
+def _given_table(table: Any, proportions: Any, n: float | None) -> tuple[Numbers, float]:
+    given = np.asarray(table if proportions is None else proportions, dtype=float)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or (given < 0).any() or not given.sum() > 0:
+        raise ValueError("A table of two raters must be square, without negative entries, and not empty.")
+    size = float(given.sum()) if proportions is None else n
+    if size is None:
+        raise ValueError("Proportions need n, the number of units they are shares of.")
+    return given / given.sum(), size
+
+
+def _matrix(weights: Any, values: Numbers) -> Numbers:
+    """Agreement weights; a given matrix with a zero diagonal holds weights of disagreement."""
+    if weights is not None and not isinstance(weights, str):
+        given = np.asarray(weights, dtype=float)
+        if given.ndim == 2 and given.max(initial=0) > 0 and not np.diag(given).any():
+            weights = 1 - given / given.max()
+    return agreement_weights(weights, values)
+
+
+def _cohen_chance(rows: Numbers, columns: Numbers, matrix: Numbers) -> tuple[float, Numbers]:
+    """pe of two margins, and each cell's influence on it, doubled in the mean."""
+    return float(rows @ matrix @ columns), (matrix @ columns)[:, None] + (matrix.T @ rows)[None, :]
+
+
+def _coefficient(
+    shares: Numbers, n: float, matrix: Numbers, pe: float, influence: Numbers, confidence: float
+) -> Estimate:
+    """(pa - pe) / (1 - pe) of a table, with the variance of w - (1 - value) influence over its cells."""
+    if not n > 0:
+        return Estimate.undefined("no unit was rated by both", n=0, n_units=0)
+    pa = float((shares * matrix).sum())
+    details = {"pa": pa, "pe": pe, "n": int(n), "n_units": int(n)}
+    if not pe < 1 or len(shares) < 2:
+        return Estimate.undefined(ONE_CATEGORY, **details)
+    value = (pa - pe) / (1 - pe)
+    cells = matrix - (1 - value) * influence
+    variance = (shares * cells**2).sum() - (shares * cells).sum() ** 2
+    se = float(np.sqrt(max(variance, 0.0) / n) / (1 - pe))
+    return Estimate(value, **details, **t_interval(value, se, n - 1, confidence))
+
+
+def _with_null(found: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers) -> Estimate:
+    """Error and z under no agreement (Fleiss, Cohen and Everitt 1969, equation 9)."""
+    if not found.defined:
+        return found
+    pe, influence = _cohen_chance(rows, columns, matrix)
+    variance = (np.outer(rows, columns) * (matrix - influence) ** 2).sum() - pe**2
+    se_null = float(np.sqrt(max(variance, 0.0) / found.n) / (1 - pe))
+    return found.having(se_null=se_null, z=found / se_null if se_null > 0 else np.nan)
+
+
+def _small_sample(scott: Estimate, n: float, confidence: float) -> Estimate:
+    """Krippendorff's alpha of two complete raters: Scott's pi with its small-sample correction."""
+    if not scott.defined:
+        return scott
+    pa = (1 - 1 / (2 * n)) * scott.pa + 1 / (2 * n)
+    value = (pa - scott.pe) / (1 - scott.pe)
+    return Estimate(
+        value,
+        pa=pa,
+        pe=scott.pe,
+        n=scott.n,
+        n_units=scott.n,
+        **t_interval(value, scott.se, n - 1, confidence),
+    )

@@ -1,0 +1,253 @@
+"""Count patterns: units rated alike are interchangeable, which makes resampling exact and fast.
+
+Agreement needs only how many annotators gave each category to a unit. With 6 annotators and 5 points there are
+at most 456 such patterns, however many units there are, so a bootstrap of U units is a multinomial draw over
+the patterns, and many replicates are one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coeval.stats.agreement.disagreement import (
+    Level,
+    alphas_of_coincidences,
+    alphas_of_disagreement,
+    distances,
+    expected_disagreement,
+    mid_ranks,
+)
+from coeval.stats.estimates.later import sparse
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings
+
+CELLS = 2_000_000
+"""How many numbers one block of replicates may hold; bounds the memory, not the result."""
+
+MANY = 40
+"""Above this many categories the pairs of categories are too many to tabulate for every replicate."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountPatterns:
+    """Distinct count vectors: ``counts`` is patterns x categories, ``values`` the categories' numbers."""
+
+    counts: Numbers
+    times: Codes
+    values: Numbers
+
+    @cached_property
+    def sizes(self) -> Numbers:
+        return self.counts.sum(axis=1)
+
+    @property
+    def width(self) -> int:
+        return self.mismatches.shape[1] + len(self.values)
+
+    @cached_property
+    def pairable(self) -> Numbers:
+        """The counts of the patterns with two ratings or more; zero elsewhere."""
+        return self.counts * (self.sizes > 1)[:, None]
+
+    @cached_property
+    def mismatches(self) -> Numbers:
+        """Patterns x pairs of categories: the off-diagonal coincidences, both triangles added.
+
+        A = (c c' - diag c) / (m - 1) is a unit's share in the coincidence matrix (Krippendorff 2018, 12.3).
+        """
+        i, j = np.triu_indices(len(self.values), 1)
+        shares = np.divide(2.0, self.sizes - 1, out=np.zeros(len(self.sizes)), where=self.sizes > 1)
+        return self.counts[:, i] * self.counts[:, j] * shares[:, None]
+
+    def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
+        """Alpha of each row of weights, at each level."""
+        ratings, mismatches = weights @ self.pairable, weights @ self.mismatches
+        return [alphas_of_coincidences(self.values, ratings, mismatches, level) for level in levels]
+
+    def alphas_without_one(self, level: Level) -> Numbers:
+        """Alpha with one unit of each pattern left out."""
+        ratings = self.times @ self.pairable - self.pairable
+        mismatches = self.times @ self.mismatches - self.mismatches
+        return alphas_of_coincidences(self.values, ratings, mismatches, level)
+
+
+@dataclass(frozen=True, eq=False)
+class RatedUnits:
+    """Units with near-continuous values, each a kind of its own: the same sums without tables of categories."""
+
+    ratings: Ratings
+    times: Codes
+
+    @property
+    def width(self) -> int:
+        return 2 * len(self.ratings.numbers) + len(self.times)
+
+    @cached_property
+    def counts(self) -> sparse.csr_matrix:
+        """Units x categories, of the units with two ratings or more."""
+        paired = self.ratings.per_unit[self.ratings.unit] > 1
+        places = self.ratings.unit[paired], self.ratings.code[paired]
+        shape = len(self.times), len(self.ratings.numbers)
+        return sparse.csr_matrix((np.ones(int(paired.sum())), places), shape=shape)
+
+    def alphas(self, weights: Numbers, *levels: Level) -> list[Numbers]:
+        """Alpha of each row of weights, at each level."""
+        return [self._alphas(weights, level) for level in levels]
+
+    def _alphas(self, weights: Numbers, level: Level) -> Numbers:
+        ratings = np.asarray(weights @ self.counts)
+        if level == "ordinal":
+            ranks = mid_ranks(ratings) - ratings.sum(axis=1, keepdims=True) / 2
+            observed = (weights * self._spread(ranks)).sum(axis=1)
+        else:
+            ranks, observed = self.ratings.numbers[None, :], weights @ self._observed(level)
+        expected = expected_disagreement(ranks, ratings, level)
+        return alphas_of_disagreement(observed, expected, ratings)
+
+    def _spread(self, values: Numbers) -> Numbers:
+        """Replicates x units: the squared differences within a unit over (m - 1), given each category's value."""
+        sums, squares = ((self.counts @ part.T).T for part in (values, values**2))
+        sizes = np.asarray(self.counts.sum(axis=1)).ravel()
+        return 2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1)
+
+    def _observed(self, level: Level) -> Numbers:
+        """Each unit's disagreement at a level whose distances do not depend on the data."""
+        if level == "interval":
+            numbers = self.ratings.numbers
+            return self._spread(numbers[None, :] - numbers.mean())[0]
+        unit, i, j = self._pairs
+        apart = distances(self.ratings.numbers[i], self.ratings.numbers[j], level)
+        sizes = np.asarray(self.counts.sum(axis=1)).ravel()
+        return np.bincount(unit, 2 * apart, len(self.times)) / np.maximum(sizes - 1, 1)
+
+    @cached_property
+    def _pairs(self) -> tuple[Codes, Codes, Codes]:
+        """Every pair of ratings of one unit: the unit and the two codes."""
+        order = np.argsort(self.ratings.unit, kind="stable")
+        unit, code = self.ratings.unit[order], self.ratings.code[order]
+        parts = [(unit[:0], code[:0], code[:0])]
+        for lag in range(1, int(self.ratings.per_unit.max(initial=0))):
+            first = np.flatnonzero(unit[lag:] == unit[:-lag])
+            parts.append((unit[first], code[first], code[first + lag]))
+        rows, i, j = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        return rows, i, j
+
+    def alphas_without_one(self, level: Level) -> Numbers:
+        """Alpha with each unit left out."""
+        size = len(self.times)
+        block = max(1, CELLS // max(self.width, 1))
+        parts = [np.empty(0)]
+        for start in range(0, size, block):
+            rows = np.arange(start, min(start + block, size))
+            weights = np.ones((len(rows), size))
+            weights[np.arange(len(rows)), rows] = 0
+            parts.append(self._alphas(weights, level))
+        return np.concatenate(parts)
+
+
+Units = CountPatterns | RatedUnits
+"""Units to resample: how many ``times`` each kind occurs, and alpha for any weights of the kinds."""
+
+
+def sample_units(ratings: Ratings) -> Units:
+    """The units with two ratings or more, ready to be resampled."""
+    if len(ratings.categories) > MANY:
+        paired = ratings.per_unit > 1
+        return RatedUnits(keep_units(ratings, paired), np.ones(int(paired.sum()), dtype=np.int64))
+    counts = ratings.counts[ratings.per_unit > 1]
+    rows, times = distinct_rows(counts)
+    return CountPatterns(rows.astype(float), times, ratings.numbers)
+
+
+def sample_both(a: Ratings, b: Ratings) -> tuple[Units, Units]:
+    """Two sets of ratings of the same units, to be resampled together: the same weights serve both."""
+    kept = (a.per_unit > 1) | (b.per_unit > 1)
+    if max(len(a.categories), len(b.categories)) > MANY:
+        ones = np.ones(int(kept.sum()), dtype=np.int64)
+        return RatedUnits(keep_units(a, kept), ones), RatedUnits(keep_units(b, kept), ones)
+    rows, times = distinct_rows(np.hstack([a.counts[kept], b.counts[kept]]))
+    split = len(a.categories)
+    return (
+        CountPatterns(rows[:, :split].astype(float), times, a.numbers),
+        CountPatterns(rows[:, split:].astype(float), times, b.numbers),
+    )
+
+
+def keep_units(ratings: Ratings, kept: npt.NDArray[np.bool_]) -> Ratings:
+    """Only the units marked in ``kept``, renumbered."""
+    position = np.cumsum(kept) - 1
+    rated = kept[ratings.unit]
+    units = [unit for unit, keep in zip(ratings.units, kept, strict=True) if keep]
+    return Ratings(
+        ratings.annotators,
+        units,
+        ratings.categories,
+        ratings.annotator[rated],
+        position[ratings.unit[rated]],
+        ratings.code[rated],
+    )
+
+
+def distinct_rows(table: Codes) -> tuple[Codes, Codes]:
+    """The distinct rows of a table of small counts, and how often each occurs."""
+    if not table.size:
+        return table[:0], np.empty(0, dtype=np.int64)
+    _, first, times = np.unique(_packed(table), return_index=True, return_counts=True)
+    return table[first], times
+
+
+def _packed(table: Codes) -> npt.NDArray[Any]:
+    """One key a row: the row read as digits of one integer where that fits in 63 bits, else its bytes."""
+    base = int(table.max()) + 1
+    if base ** table.shape[1] < 2**62:
+        return table @ (base ** np.arange(table.shape[1], dtype=np.int64))
+    narrow = np.ascontiguousarray(table.astype(np.int32))
+    return narrow.view(np.dtype((np.void, narrow.itemsize * narrow.shape[1]))).reshape(-1)
+
+
+def draw_weights(
+    times: Codes, replicates: int, rng: np.random.Generator, width: int = 1
+) -> Iterator[Numbers]:
+    """Bootstrap weights, replicates x kinds of unit, in blocks that fit in memory.
+
+    Each row says how often each kind was drawn when as many units as there are were drawn with replacement.
+    ``width`` is how many numbers a replicate will need besides its weights.
+    """
+    block = max(1, CELLS // max(len(times) + width, 1))
+    for start in range(0, replicates, block):
+        size = min(block, replicates - start)
+        few_kinds = 4 * len(times) < times.sum()
+        yield (_drawn_by_kind if few_kinds else _drawn_by_unit)(times, size, rng)
+
+
+def _drawn_by_unit(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
+    """Units drawn one by one: quicker where nearly every unit is of a kind of its own."""
+    kind_of = np.repeat(np.arange(len(times)), times)
+    weights = np.empty((size, len(times)))
+    for row in range(size):
+        drawn = kind_of[rng.integers(0, len(kind_of), len(kind_of))]
+        weights[row] = np.bincount(drawn, minlength=len(times))
+    return weights
+
+
+def _drawn_by_kind(times: Codes, size: int, rng: np.random.Generator) -> Numbers:
+    """Multinomial draws, twice as fast by way of Poisson counts.
+
+    Poisson counts given their total are multinomial. Each row therefore draws somewhat fewer units than are
+    due as Poisson counts and the rest one by one; a row that overshot is drawn anew. The result is exactly
+    multinomial.
+    """
+    units, kinds = int(times.sum()), len(times)
+    weights = rng.poisson(times * max(0.0, 1 - 3 / np.sqrt(units)), size=(size, kinds))
+    short = units - weights.sum(axis=1)
+    over = short < 0
+    weights[over] = rng.multinomial(units, times / units, size=int(over.sum()))
+    missing = np.repeat(np.arange(size), np.maximum(short, 0))
+    drawn = np.repeat(np.arange(kinds), times)[rng.integers(0, units, len(missing))]
+    topped_up = np.bincount(missing * kinds + drawn, minlength=size * kinds).reshape(size, kinds)
+    return (weights + topped_up).astype(float)

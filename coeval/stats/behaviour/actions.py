@@ -1,0 +1,205 @@
+"""What people did with the drafts: actions, score changes, the four behaviours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, is_sown
+from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+
+ACTIONS = ("approve", "revise", "delete", "add")
+KINDS = ("conclusion", "score", "evidence")
+BEHAVIOURS = {
+    "outlier": "the final score lies more than one point from the median of the others",
+    "correction": "no outlier; the draft's score was changed, and brought nearer to the median of the others",
+    "subjectivity": "no outlier; the draft's score was changed, but not brought nearer to the median of the others",
+    "scrutiny": "no outlier; the draft's score was checked and kept",
+}
+"""Operational definitions, in the order in which they are tried; together they leave no submission over."""
+
+
+def action_rates(actions: Any) -> Result:
+    """How often people approved, revised, deleted and added: over all lines, and by kind of line.
+
+    Parameters
+    ----------
+    actions : DataFrame with a column ``action``, and optionally ``kind`` (conclusion, score, evidence) and
+        ``n`` (how often); or an iterable of actions, of (kind, action) pairs or of mappings with those keys.
+
+    Returns
+    -------
+    Result
+        ``overall`` and each kind that ``KINDS`` names: ``n``, ``approve``, ``revise``, ``delete``, ``add`` as
+        fractions of ``n``; undefined, with a ``reason``, where n is 0.
+
+    Raises
+    ------
+    ValueError
+        For an action that is none of the four.
+
+    Source: Li et al. 2023, CoEval, tables 5 and 6.
+
+    >>> rates = action_rates([("score", "approve"), ("score", "revise"), ("evidence", "approve"), ("evidence", "add")])
+    >>> rates.overall.n, rates.overall.approve, rates.score.revise, rates.conclusion.approve.reason
+    (4, 0.5, 0.5, 'there is no such line')
+    """
+    counts = _counted(actions)
+    found = Result(
+        overall=_rates(Counter({a: sum(n for (_, b), n in counts.items() if a == b) for a in ACTIONS}))
+    )
+    for kind in KINDS:
+        found[kind] = _rates(Counter({action: counts[kind, action] for action in ACTIONS}))
+    return found
+
+
+def _counted(actions: Any) -> Counter[tuple[str, str]]:
+    frame = actions if isinstance(actions, pd.DataFrame) else _as_table(actions)
+    kinds = frame["kind"] if "kind" in frame else pd.Series("", index=frame.index)
+    times = frame["n"] if "n" in frame else pd.Series(1, index=frame.index)
+    counts: Counter[tuple[str, str]] = Counter()
+    sums = times.groupby([kinds.astype(str), frame["action"].astype(str)]).sum()
+    for key, n in zip(sums.index, sums, strict=True):
+        kind, action = (str(part).strip().lower() for part in key)
+        if action not in ACTIONS:
+            raise ValueError(f"There is no action {action!r}; an action is one of: {', '.join(ACTIONS)}.")
+        counts[kind, action] += int(n)
+    return counts
+
+
+def _as_table(actions: Any) -> pd.DataFrame:
+    rows = [
+        dict(entry)
+        if isinstance(entry, Mapping)
+        else {"action": entry}
+        if isinstance(entry, str)
+        else {"kind": entry[0], "action": entry[1]}
+        for entry in actions
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["action"])
+
+
+def _rates(counts: Counter[str]) -> Result:
+    n = sum(counts.values())
+    return Result(
+        n=n,
+        **{
+            action: Estimate(counts[action] / n) if n else Estimate.undefined("there is no such line")
+            for action in ACTIONS
+        },
+    )
+
+
+def score_changes(score: Any, draft: Any) -> Result:
+    """How people moved the drafted scores.
+
+    Parameters
+    ----------
+    score, draft : the person's and the draft's score of each submission, nan where missing; those lacking
+        either are left out and counted.
+
+    Returns
+    -------
+    Result
+        ``n``, ``raised``, ``lowered``, ``unchanged`` as counts, ``mean_change`` and ``n_left_out``.
+
+    >>> dict(score_changes([3, 4, 5, None], [3, 5, 3, 1]))
+    {'n': 3, 'raised': 1, 'lowered': 1, 'unchanged': 1, 'mean_change': 0.3333333333333333, 'n_left_out': 1}
+    """
+    moved = parse_vector(score, "score") - parse_vector(draft, "draft")
+    kept = moved[~np.isnan(moved)]
+    mean = Estimate(kept.mean()) if len(kept) else Estimate.undefined("no submission has both scores")
+    return Result(
+        n=len(kept),
+        raised=int((kept > 0).sum()),
+        lowered=int((kept < 0).sum()),
+        unchanged=int((kept == 0).sum()),
+        mean_change=mean,
+        n_left_out=len(moved) - len(kept),
+    )
+
+
+def four_behaviours(scores: pd.DataFrame) -> Result:
+    """Correction, Scrutiny, Subjectivity and Outlier, counted (CoEval paper, table 9).
+
+    The paper names the behaviours by example; here each submission is held against the median of the other
+    people who scored the same instance by the same criterion (``BEHAVIOURS`` gives the rules). The blind arm is
+    held against the draft that was withheld: what it would have shown by chance.
+
+    Parameters
+    ----------
+    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``sown`` and ``sown_kind``:
+        drafts that were wrong on purpose are left out.
+
+    Returns
+    -------
+    Result
+        ``assisted``, ``blind`` and ``first`` (the final score, after the draft was shown): for each behaviour
+        ``{n, rate}``, besides ``n`` and ``n_left_out`` (no draft score, or fewer than two other people); and
+        ``definitions``.
+
+    >>> people = pd.DataFrame({"annotator": list("abcd"), "instance": 1, "criterion": "x", "arm": "assisted",
+    ...                        "score": [4, 4, 3, 1], "draft_score": 3})
+    >>> found = four_behaviours(people)
+    >>> [(name, found.assisted[name].n) for name in ("correction", "scrutiny", "subjectivity", "outlier")]
+    [('correction', 0), ('scrutiny', 1), ('subjectivity', 2), ('outlier', 1)]
+    """
+    known = scores.dropna(subset=["score"]).reset_index(drop=True)
+    unit = np.asarray(known.groupby(["instance", "criterion"], sort=False).ngroup(), dtype=np.int64)
+    score = known["score"].to_numpy(dtype=float)
+    draft = known["draft_score"].to_numpy(dtype=float)
+    others, n_others = others_median(unit, score)
+    genuine = ~is_sown(known).to_numpy() if "sown" in known else np.ones(len(known), dtype=bool)
+    usable = genuine & ~np.isnan(draft) & (n_others > 1)
+    which = _behaviour(score, draft, others)
+    found = Result(definitions=BEHAVIOURS)
+    for arm in (ASSISTED, BLIND, FIRST):
+        of_arm = (known["arm"] == arm).to_numpy()
+        found[arm] = _shares(which[of_arm & usable], int((of_arm & ~usable).sum()))
+    return found
+
+
+def _behaviour(score: Numbers, draft: Numbers, others: Numbers) -> Any:
+    off, drafted_off = np.abs(score - others), np.abs(draft - others)
+    return np.select(
+        [off > 1, (score != draft) & (off < drafted_off), score != draft],
+        list(BEHAVIOURS)[:3],
+        default=list(BEHAVIOURS)[3],
+    )
+
+
+def _shares(which: Any, left_out: int) -> Result:
+    found = Result(n=len(which), n_left_out=left_out)
+    for name in ("correction", "scrutiny", "subjectivity", "outlier"):
+        n = int((which == name).sum())
+        rate = Estimate(n / len(which)) if len(which) else Estimate.undefined("no submission can be judged")
+        found[name] = Result(n=n, rate=rate)
+    return found
+
+
+def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
+    """For each score: the median of the unit's other scores (nan where there is none), and how many they are.
+
+    >>> others_median(np.array([0, 0, 0]), np.array([1.0, 2.0, 5.0]))[0].tolist()
+    [3.5, 3.0, 1.5]
+    """
+    order = np.lexsort((score, unit))
+    sizes = np.bincount(unit) if len(unit) else np.zeros(0, dtype=np.int64)
+    starts = (np.cumsum(sizes) - sizes)[unit[order]]
+    rank, others = np.arange(len(unit)) - starts, sizes[unit[order]] - 1
+    values = score[order]
+
+    def other(k: Codes) -> Numbers:
+        """The k-th smallest of the others: ranks from the own one on are one further."""
+        place = starts + k + (k >= rank)
+        return values[np.minimum(place, len(values) - 1)]
+
+    middle = (other((others - 1) // 2) + other(others // 2)) / 2 if len(values) else values
+    found, counts = np.empty(len(unit)), np.empty(len(unit), dtype=np.int64)
+    found[order], counts[order] = np.where(others > 0, middle, np.nan), others
+    return found, counts

@@ -1,0 +1,141 @@
+"""How long people took, with idle time in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.estimates.results import Estimate, Result
+
+IDLE_SECONDS = 600.0
+"""Spans longer than this are taken to hold a pause, where idle time is to be left out."""
+
+SAMPLE_MINUTES = (15.0, 30.0)
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def time_spent(spans: pd.DataFrame) -> Result:
+    """Seconds a submission and minutes a sample (one person's whole work on one instance).
+
+    Parameters
+    ----------
+    spans : ``annotator, instance, criterion, wall_seconds, active_seconds``, one row a submission; nan where
+        untimed. Untimed submissions are left out and counted; nothing else is, except where a name says so.
+
+    Returns
+    -------
+    Result
+        ``n_timed``, ``n_untimed``, ``mean_seconds``, ``median_seconds``; ``mean_seconds_idle_cut`` (spans up to
+        ``IDLE_SECONDS``) with ``n_over_idle``; ``n_active``, ``mean_active_seconds``,
+        ``median_active_seconds`` (measured with pauses cut out); ``quantiles``; ``minutes_per_sample``; and
+        ``per_criterion``, a list of the same for each criterion.
+
+    >>> spans = pd.DataFrame({"annotator": "a", "instance": [1, 1, 2], "criterion": ["x", "y", "x"],
+    ...                       "wall_seconds": [30.0, 90.0, None], "active_seconds": None})
+    >>> found = time_spent(spans)
+    >>> found.n_timed, found.mean_seconds, found.minutes_per_sample.mean
+    (2, 60.0, 2.0)
+    """
+    spans = spans.assign(
+        wall_seconds=spans["wall_seconds"].astype(float), active_seconds=spans["active_seconds"].astype(float)
+    )
+    criteria = [
+        Result({"criterion": name, "n": int(part["wall_seconds"].notna().sum())}, **_seconds(part))
+        for name, part in spans.groupby("criterion", sort=False)
+    ]
+    timed = int(spans["wall_seconds"].notna().sum())
+    return Result(
+        n_timed=timed,
+        n_untimed=len(spans) - timed,
+        **_seconds(spans),
+        minutes_per_sample=_minutes(spans),
+        per_criterion=criteria,
+    )
+
+
+def _seconds(spans: pd.DataFrame) -> dict[str, Any]:
+    wall, active = spans["wall_seconds"].dropna(), spans["active_seconds"].dropna()
+    brief = wall[wall <= IDLE_SECONDS]
+    return {
+        "mean_seconds": _mean(wall),
+        "median_seconds": _median(wall),
+        "mean_seconds_idle_cut": _mean(brief),
+        "median_seconds_idle_cut": _median(brief),
+        "idle_cut_seconds": IDLE_SECONDS,
+        "n_over_idle": len(wall) - len(brief),
+        "n_active": len(active),
+        "mean_active_seconds": _mean(active, "active time was not measured"),
+        "median_active_seconds": _median(active, "active time was not measured"),
+        "quantiles": {f"{q:.2f}": float(wall.quantile(q)) for q in QUANTILES} if len(wall) else {},
+    }
+
+
+def _minutes(spans: pd.DataFrame) -> Result:
+    """Minutes a person spent on an instance: the sum over its criteria, of those timed.
+
+    ``all_samples`` counts samples nobody timed as 0 minutes, as the figures of the public release do.
+    """
+    by_sample = spans.groupby(["annotator", "instance"], sort=False)["wall_seconds"]
+    minutes = by_sample.sum(min_count=1).dropna() / 60
+    everything = by_sample.sum() / 60
+    whole = minutes[(by_sample.count() == by_sample.size()).reindex(minutes.index)]
+    cut = {f"mean_up_to_{limit:.0f}_minutes": _mean(minutes[minutes <= limit]) for limit in SAMPLE_MINUTES}
+    return Result(
+        n=len(minutes),
+        mean=_mean(minutes),
+        median=_median(minutes),
+        **cut,
+        n_fully_timed=len(whole),
+        mean_fully_timed=_mean(whole),
+        all_samples=Result(n=len(everything), mean=_mean(everything), median=_median(everything)),
+    )
+
+
+def _mean(values: Any, reason: str = "nothing was timed") -> Estimate:
+    return Estimate(float(values.mean())) if len(values) else Estimate.undefined(reason)
+
+
+def _median(values: Any, reason: str = "nothing was timed") -> Estimate:
+    return Estimate(float(np.median(values))) if len(values) else Estimate.undefined(reason)
+
+
+def time_curve(seconds: Any, points: int = 200) -> pd.DataFrame:
+    """The share of submissions done within so many seconds, at no more than ``points`` places.
+
+    >>> time_curve([10, 20, 20, 40])["share"].tolist()
+    [0.25, 0.75, 1.0]
+    """
+    values = np.sort(pd.Series(seconds, dtype=float).dropna().to_numpy())
+    if not len(values):
+        return pd.DataFrame({"seconds": [], "share": []}, dtype=float)
+    places = np.unique(values[np.unique(np.linspace(0, len(values) - 1, points).round().astype(int))])
+    return pd.DataFrame(
+        {"seconds": places, "share": np.searchsorted(values, places, side="right") / len(values)}
+    )
+
+
+def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
+    """How each person's scores move, against the other people's, over the course of their work.
+
+    Parameters
+    ----------
+    scored : ``annotator, instance, criterion, score, submitted_at``.
+    parts : into how many equal parts each person's work is cut, in the order of submission.
+
+    Returns
+    -------
+    DataFrame
+        ``annotator, part`` (1 to ``parts``), ``n``, ``mean_gap``: mean of score minus the mean of the others
+        on the same unit. Units with nobody else are left out.
+    """
+    known = scored.dropna(subset=["score"]).sort_values("submitted_at", kind="stable")
+    unit = known.groupby(["instance", "criterion"], sort=False)["score"]
+    n, total = unit.transform("size"), unit.transform("sum")
+    known = known.assign(gap=known["score"] - (total - known["score"]) / (n - 1).where(n > 1))
+    order = known.groupby("annotator").cumcount()
+    size = known.groupby("annotator")["score"].transform("size")
+    known = known.assign(part=(order * parts // size) + 1).dropna(subset=["gap"])
+    found = known.groupby(["annotator", "part"])["gap"].agg(n="size", mean_gap="mean")
+    return found.reset_index()

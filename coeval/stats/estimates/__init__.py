@@ -1,0 +1,1 @@
+"""What an estimate carries, and how its interval is computed."""

@@ -1,0 +1,1 @@
+"""Models against people: correlations, tests, closeness."""

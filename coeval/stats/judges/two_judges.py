@@ -1,0 +1,203 @@
+"""Two judges compared: which follows people more closely, and is the difference more than chance?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.agreement.patterns import CELLS, draw_weights
+from coeval.stats.estimates.intervals import summarise, two_sided
+from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.judges.correlation import correlate
+from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+
+CONSTANT = "a judge or the people gave one score only, or fewer than two items have all three scores"
+EXACT = 14
+"""Up to this many swaps every one of the 2^n assignments is tried."""
+
+
+def permutation_test(
+    human: Any,
+    a: Any,
+    b: Any,
+    *,
+    method: str = "pearson",
+    groups: Any = None,
+    replicates: int = 10_000,
+    seed: int = 0,
+) -> Result:
+    """Whether judge ``a`` correlates with people more, or less, than judge ``b``, by swapping the two.
+
+    Both judges are z-scored; under no difference they can be swapped on any item. Every assignment of swaps
+    is tried up to 14 items (or groups); beyond, ``replicates`` random ones, the observed one counted in.
+
+    Parameters
+    ----------
+    human, a, b : one score an item, nan where missing; an item needs all three.
+    method : "pearson", "spearman" or "kendall" (tau-b).
+    groups : a label an item, for instance its system: the items of a group are then swapped together.
+
+    Returns
+    -------
+    Result
+        ``difference`` (also ``diff``), ``p_value`` (two-sided; also ``p``), ``r_a``, ``r_b``, ``n``,
+        ``n_swaps``, ``exact``, ``replicates``; nan with a ``reason`` where a correlation is undefined.
+
+    Source: Deutsch, Dror and Roth 2021, A Statistical Analysis of Summarization Evaluation Metrics using
+    Resampling Methods, section 4 (PERM-INPUTS, and with systems as groups PERM-SYSTEMS).
+
+    >>> found = permutation_test([1, 2, 5, 5, 3, 1, 4, 4], [1, 2, 4, 5, 3, 2, 4, 5], [2, 1, 4, 3, 3, 1, 5, 3])
+    >>> round(found.difference, 4), found.p_value, found.exact
+    (0.1534, 0.234375, True)
+    """
+    h, x, y, kept = _complete(human, a, b)
+    r_a, r_b = correlate(h, x, method), correlate(h, y, method)
+    basics = {"r_a": r_a, "r_b": r_b, "n": len(h)}
+    if np.isnan([r_a, r_b]).any():
+        values = ("difference", "diff", "p_value", "p")
+        return Result.undefined(CONSTANT, *values, **basics, n_swaps=0, exact=False, replicates=0)
+    place = _places(groups, kept)
+    swaps = int(place.max()) + 1
+    exact = swaps <= EXACT
+    x, y = ((side - side.mean()) / side.std() for side in (x, y))
+    blocks = _sign_blocks(swaps, replicates, exact, seed)
+    drawn = np.concatenate([_swapped(h, x, y, place, signs, method) for signs in blocks])
+    difference = Estimate(r_a - r_b)
+    extreme = int((np.abs(drawn) >= abs(difference) - 1e-12).sum())
+    p = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
+    found = Result(basics, difference=difference, diff=difference, p_value=p, p=p, reason=None)
+    return Result(found, n_swaps=swaps, exact=exact, replicates=len(drawn))
+
+
+def _places(groups: Any, kept: Any) -> Codes:
+    """The swap each kept item belongs to: its own, or its group's."""
+    if groups is None:
+        return np.arange(int(kept.sum()))
+    places: Codes = pd.factorize(pd.Series(list(groups), dtype=object)[kept])[0]
+    return places
+
+
+def _complete(human: Any, a: Any, b: Any) -> tuple[Numbers, Numbers, Numbers, Any]:
+    h, x, y = parse_vector(human, "human"), parse_vector(a, "a"), parse_vector(b, "b")
+    if not len(h) == len(x) == len(y):
+        raise ValueError(
+            f"human, a and b must score the same items, but have {len(h)}, {len(x)} and {len(y)}."
+        )
+    kept = ~(np.isnan(h) | np.isnan(x) | np.isnan(y))
+    return h[kept], x[kept], y[kept], kept
+
+
+def _sign_blocks(swaps: int, replicates: int, exact: bool, seed: int) -> Iterator[Numbers]:
+    """Blocks of assignments x swaps: 1 keeps the judges in place, -1 swaps them."""
+    if exact:
+        yield np.array(list(itertools.product((1.0, -1.0), repeat=swaps)))
+        return
+    rng = np.random.default_rng(seed)
+    block = max(1, CELLS // swaps)
+    for start in range(0, replicates, block):
+        shape = (min(block, replicates - start), swaps)
+        bits = np.unpackbits(rng.integers(0, 256, (shape[0], -(-swaps // 8)), dtype=np.uint8), axis=1)
+        yield bits[:, :swaps] * np.float64(2) - np.float64(1)
+
+
+def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, method: str) -> Numbers:
+    """r_a - r_b under each assignment.
+
+    Swapped, the judges are mean +- sign x half difference, so for Pearson every sum is one product over the
+    swaps; rank correlations are ranked anew each time.
+    """
+    middle, half = (x + y) / 2, (x - y) / 2
+    if method != "pearson":
+        return np.array(
+            [
+                correlate(h, middle + s * half, method) - correlate(h, middle - s * half, method)
+                for s in (row[place] for row in signs)
+            ]
+        )
+    h = h - h.mean()
+    n, fixed = len(h), (middle**2 + half**2).sum()
+    by_swap = [np.bincount(place, part, signs.shape[1]) for part in (h * half, half, middle * half)]
+    pull, shift, cross = (signs @ np.column_stack(by_swap)).T
+    found = []
+    for side in (1, -1):
+        spread = fixed + side * 2 * cross - (middle.sum() + side * shift) ** 2 / n
+        top = h @ middle + side * pull
+        found.append(
+            np.divide(
+                top, np.sqrt((h @ h) * np.maximum(spread, 0)), out=np.zeros(len(signs)), where=spread > 1e-12
+            )
+        )
+    return found[0] - found[1]
+
+
+def bootstrap_test(
+    human: Any,
+    a: Any,
+    b: Any,
+    *,
+    method: str = "pearson",
+    groups: Any = None,
+    replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """The difference of two judges' correlations with people, with an interval from drawing the items anew.
+
+    Parameters
+    ----------
+    As ``permutation_test``; with ``groups``, whole groups are drawn.
+
+    Returns
+    -------
+    Estimate
+        r_a - r_b with ``ci_low``, ``ci_high``, ``se``, ``p_value``, ``r_a``, ``r_b``, ``n``.
+
+    >>> d = bootstrap_test([1, 2, 5, 5, 3, 1, 4, 4], [1, 2, 4, 5, 3, 2, 4, 5], [2, 1, 4, 3, 3, 1, 5, 3])
+    >>> round(d, 3), d.ci_low < d < d.ci_high
+    (0.153, True)
+    """
+    h, x, y, kept = _complete(human, a, b)
+    r_a, r_b = correlate(h, x, method), correlate(h, y, method)
+    details = {"r_a": r_a, "r_b": r_b, "n": len(h), "method": method}
+    if np.isnan([r_a, r_b]).any():
+        return Estimate.undefined(CONSTANT, **details)
+    place = _places(groups, kept)
+    draw = _pearson_differences if method == "pearson" else _rank_differences
+    drawn = draw(h, x, y, place, method, replicates, np.random.default_rng(seed))
+    spread = summarise(drawn, r_a - r_b, int(place.max()) + 1, confidence)
+    return Estimate(r_a - r_b, **details, p_value=two_sided(spread.pop("distribution")), **spread)
+
+
+def _pearson_differences(
+    h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
+) -> Numbers:
+    """All replicates from weighted sums of products: one matrix product a block."""
+    h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
+    parts = np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y
+    sums = np.column_stack([np.bincount(place, part) for part in parts])
+    times = np.ones(len(sums), dtype=np.int64)
+    blocks = [weights @ sums for weights in draw_weights(times, replicates, rng)]
+    n, sh, sx, sy, hh, xx, yy, hx, hy = np.concatenate(blocks).T
+    spread = [square - side**2 / n for square, side in ((hh, sh), (xx, sx), (yy, sy))]
+    r_a, r_b = (
+        (product - sh * side / n) / np.sqrt(np.where(spread[0] * own > 1e-9, spread[0] * own, np.nan))
+        for product, side, own in ((hx, sx, spread[1]), (hy, sy, spread[2]))
+    )
+    return np.asarray(r_a - r_b)
+
+
+def _rank_differences(
+    h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
+) -> Numbers:
+    """Ranks change with every replicate, so the items are drawn and ranked anew each time."""
+    times = np.ones(int(place.max()) + 1, dtype=np.int64)
+    drawn = []
+    for weights in draw_weights(times, replicates, rng):
+        for weight in weights.astype(int):
+            rows = np.repeat(np.arange(len(h)), weight[place])
+            drawn.append(correlate(h[rows], x[rows], method) - correlate(h[rows], y[rows], method))
+    return np.array(drawn)

@@ -1,0 +1,145 @@
+"""Tables as Markdown and LaTeX: text that cannot break the table it stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.report.paper_tables import Table
+
+MISSING = "–"
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    MISSING: "--",
+}
+
+
+def tables_markdown(tables: Sequence[Table]) -> str:
+    """The tables one below the other, each with its title and note.
+
+    >>> print(tables_markdown([Table("t", "Odd | cells", "A note.", pd.DataFrame({"x": ["a|b"], "r": [0.5]}))]))
+    **Odd \\| cells**
+    <BLANKLINE>
+    | x | r |
+    |:---|---:|
+    | a\\|b | 0.500 |
+    <BLANKLINE>
+    A note.
+    <BLANKLINE>
+    """
+    return "\n".join(_markdown(table) for table in tables)
+
+
+def _markdown(table: Table) -> str:
+    head = "| " + " | ".join(_escape_markdown(_heading(column)) for column in table.frame.columns) + " |"
+    rule = (
+        "|" + "|".join("---:" if _is_number(table.frame[column]) else ":---" for column in table.frame) + "|"
+    )
+    rows = ["| " + " | ".join(_escape_markdown(value) for value in row) + " |" for row in _rows(table)]
+    return "\n".join(
+        [f"**{_escape_markdown(table.title)}**", "", head, rule, *rows, "", _escape_markdown(table.note), ""]
+    )
+
+
+def tables_latex(tables: Sequence[Table]) -> str:
+    """The tables as floats for a document that loads booktabs.
+
+    >>> print(tables_latex([Table("t", "Cost & effect", "100%.", pd.DataFrame({"x_1": ["$5"]}))]))
+    \\begin{table}
+    \\centering
+    \\caption{Cost \\& effect. 100\\%.}
+    \\label{tab:t}
+    \\begin{tabular}{l}
+    \\toprule
+    x 1 \\\\
+    \\midrule
+    \\$5 \\\\
+    \\bottomrule
+    \\end{tabular}
+    \\end{table}
+    <BLANKLINE>
+    """
+    return "\n".join(_latex(table) for table in tables)
+
+
+def _latex(table: Table) -> str:
+    shape = "".join("r" if _is_number(table.frame[column]) else "l" for column in table.frame)
+    rows = [" & ".join(_escape_latex(value) for value in row) + r" \\" for row in _rows(table)]
+    head = " & ".join(_escape_latex(_heading(column)) for column in table.frame.columns) + r" \\"
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escape_latex(table.title)}. {_escape_latex(table.note)}}}",
+            rf"\label{{tab:{_label(table.name)}}}",
+            rf"\begin{{tabular}}{{{shape}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def column_cells(column: pd.Series[Any]) -> list[str]:
+    """A column as it stands in a table: counts whole, other numbers to three places, nothing as a dash.
+
+    >>> column_cells(pd.Series([2.0, 2.5, None])), column_cells(pd.Series([2.0, 3.0])), column_cells(pd.Series(["x"]))
+    (['2.000', '2.500', '–'], ['2', '3'], ['x'])
+    """
+    numbers = [value for value in column if isinstance(value, float) and not pd.isna(value)]
+    places = 0 if numbers and all(value.is_integer() and abs(value) > 1 for value in numbers) else 3
+    return [
+        MISSING
+        if value is None or pd.isna(value)
+        else f"{value:.{places}f}"
+        if isinstance(value, float)
+        else str(value)
+        for value in column
+    ]
+
+
+def _rows(table: Table) -> list[tuple[str, ...]]:
+    return list(zip(*(column_cells(table.frame[column]) for column in table.frame), strict=True))
+
+
+def _heading(column: Any) -> str:
+    return str(column).replace("_", " ")
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.infer_objects()))
+
+
+def _flat(text: Any) -> str:
+    return re.sub(r"\s+", " ", str(text)).strip()
+
+
+def _escape_markdown(text: Any) -> str:
+    return re.sub(r"([\\|*_`\[\]#])", r"\\\1", _flat(text)).replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _escape_latex(text: Any) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in _flat(text))
+
+
+def _label(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9:-]+", "-", name)
