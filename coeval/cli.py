@@ -114,7 +114,7 @@ def _add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPar
 
 
 def _import(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.importing import import_file
+    from coeval.study.importing.importing import import_file
 
     report = import_file(
         context,
@@ -149,10 +149,10 @@ def read_mapping(pairs: Sequence[str]) -> dict[str, str]:
 def _add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
     kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations")
-    criteria = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
-    criteria.add_argument("--model", default="")
-    criteria.add_argument("--samples", type=int, default=1, metavar="N", help="how often to ask")
-    criteria.set_defaults(command=_draft_criteria)
+    rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
+    rounds.add_argument("--model", default="")
+    rounds.add_argument("--samples", type=int, default=1, metavar="N", help="how often to ask")
+    rounds.set_defaults(command=_draft_criteria)
     one = kinds.add_parser("evaluations", parents=[task], help="evaluate every instance by every criterion")
     one.add_argument("--model", default="")
     one.add_argument("--protocol", default="coeval")
@@ -180,13 +180,14 @@ def _add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study import criteria, drafting
+    from coeval.study.criteria import rounds
+    from coeval.study.drafting import preparing
 
-    wanted = drafting.draft_criteria(
+    wanted = preparing.draft_criteria(
         context, OPERATOR, options.task, model=options.model, samples=options.samples
     )
     proposals = asyncio.run(wanted)
-    state = criteria.open_round(context, OPERATOR, options.task, proposals)
+    state = rounds.open_round(context, OPERATOR, options.task, proposals)
     for proposal in state.proposals:
         print(f"{proposal.support} of {proposal.samples}\t{proposal.text}")
     print(f"version {state.version}, round {state.round}: open for votes", file=sys.stderr)
@@ -194,9 +195,9 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     from coeval.llm.running.ledger import Prices
-    from coeval.study import drafting, judging
+    from coeval.study.drafting import execution, preparing
 
-    wish = drafting.Wish(
+    wish = preparing.Wish(
         model=options.model,
         protocol=options.protocol,
         samples=options.samples,
@@ -215,10 +216,10 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
         ablation=options.ablation,
     )
     if options.estimate:
-        print(drafting.estimate_run(context, OPERATOR, options.task, wish))
+        print(preparing.estimate_run(context, OPERATOR, options.task, wish))
         return
     show = _show_progress if sys.stderr.isatty() else None
-    report = asyncio.run(judging.run_drafting(context, OPERATOR, options.task, wish, on_progress=show))
+    report = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, wish, on_progress=show))
     print(report)
     if not report.complete:
         raise SystemExit(1)
@@ -255,8 +256,8 @@ def _add_batch(
 
 
 def _batch_write(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study import batches
-    from coeval.study.drafting import Wish
+    from coeval.study.drafting import batches
+    from coeval.study.drafting.preparing import Wish
 
     wish = Wish(model=options.model, protocol=options.protocol, samples=options.samples, label=options.label)
     written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, wish, options.out))
@@ -267,7 +268,7 @@ def _batch_write(context: Context, options: argparse.Namespace) -> None:
 
 def _batch_read(context: Context, options: argparse.Namespace) -> None:
     from coeval.llm.running.ledger import Prices
-    from coeval.study import batches
+    from coeval.study.drafting import batches
 
     prices = Prices(options.price_in, options.price_out)
     report = asyncio.run(batches.read_results(context, OPERATOR, options.path, prices))
@@ -296,7 +297,7 @@ def _add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentP
 
 
 def _check(context: Context, options: argparse.Namespace) -> None:
-    from coeval.store.upkeep import check_file
+    from coeval.store.engines.health import check_file
 
     with context.store.read() as db:
         health = check_file(db)
@@ -320,7 +321,7 @@ def _stats(context: Context, options: argparse.Namespace) -> None:
 
 
 def _export(context: Context, options: argparse.Namespace) -> None:
-    from coeval.export import export_folder
+    from coeval.study.exporting.export import export_folder
 
     for path in export_folder(context, OPERATOR, options.task, options.out):
         print(path)

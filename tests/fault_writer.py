@@ -11,8 +11,8 @@ from pathlib import Path
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import Where, get_step, submit
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import Where, get_step, submit
 from tests.test_study_scrutiny import sent
 
 WRITERS = 20

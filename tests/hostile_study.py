@@ -30,14 +30,14 @@ from coeval.domain import (
 from coeval.errors import CoevalError
 from coeval.rules.arms import Design, Display
 from coeval.rules.evaluation_rows import AddedRow, SentRow
-from coeval.store import jobs
-from coeval.store import tasks as task_store
+from coeval.store.queries import tasks as task_store
+from coeval.store.queries.drafting import jobs
 from coeval.study.access import Context
-from coeval.study.criteria import cast_ballot, get_round, open_round
-from coeval.study.design import set_design
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import Sent, Step, Where, get_step, mark_instance, submit, suggest_criterion
+from coeval.study.criteria.rounds import cast_ballot, get_round, open_round
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.design import set_design
+from coeval.study.scrutiny.steps import Sent, Step, Where, get_step, mark_instance, submit, suggest_criterion
 
 SLUG = "hostile"
 N_INSTANCES, N_CRITERIA = 3, 4

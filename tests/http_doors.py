@@ -345,11 +345,11 @@ DOORS: tuple[Door, ...] = (
 )
 
 ELSEWHERE = {
-    "coeval.export.export_folder": "cli.py",
-    "coeval.study.batches.read_results": "cli.py",
-    "coeval.study.batches.write_questions": "cli.py",
-    "coeval.study.importing.import_study": "study/demo.py",
-    "coeval.study.assistants.correlate_run": "",
+    "coeval.study.exporting.export.export_folder": "cli.py",
+    "coeval.study.drafting.batches.read_results": "cli.py",
+    "coeval.study.drafting.batches.write_questions": "cli.py",
+    "coeval.study.importing.importing.import_study": "study/demo.py",
+    "coeval.study.drafting.assistants.correlate_run": "",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 

@@ -19,14 +19,20 @@ import pytest
 
 from coeval.domain import Action, Person, Proposal, Role, Task, Vote
 from coeval.settings import SignIn, load_settings
-from coeval.store import Store, enrolments, tasks
-from coeval.store.crowd import Plan, Terms
-from coeval.store.enrolments import Standing
-from coeval.study import criteria, crowd, drafting, exams, onboarding, people, scrutiny
+from coeval.store import Store
+from coeval.store.queries import tasks
+from coeval.store.queries.crowd.reservations import Plan, Terms
+from coeval.store.queries.people import enrolments
+from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import OPERATOR, Context
-from coeval.study.importing import import_study
-from coeval.study.onboarding import Link
-from coeval.study.scrutiny import Sent
+from coeval.study.criteria import rounds
+from coeval.study.crowd import exams, onboarding, plans
+from coeval.study.crowd.onboarding import Link
+from coeval.study.drafting import preparing
+from coeval.study.importing.importing import import_study
+from coeval.study.people import sessions
+from coeval.study.scrutiny import steps
+from coeval.study.scrutiny.steps import Sent
 from coeval.ui.identity import COOKIE
 from coeval.ui.roles import load_rules
 from tests.conftest import make_study
@@ -82,8 +88,8 @@ class World:
         for suffix in ("", OTHER):
             _import(self.context, "demo" + suffix)
             self._suggest("annotator" if not suffix else "other", "demo" + suffix)
-            wish = drafting.Wish(model="test-model", label="queued")
-            drafting.start_job(self.context, OPERATOR, "demo" + suffix, wish)
+            wish = preparing.Wish(model="test-model", label="queued")
+            preparing.start_job(self.context, OPERATOR, "demo" + suffix, wish)
             self._open_vote("voting" + suffix)
             for base in (*STANDINGS, "fresh"):
                 _import(self.context, base + suffix)
@@ -92,23 +98,23 @@ class World:
         for suffix in ("", OTHER):
             for base in (*STANDINGS, "fresh"):
                 plan = Plan(per_instance=1, batch=1, quota=9)
-                crowd.set_plan(
+                plans.set_plan(
                     self.context, OPERATOR, base + suffix, plan, exam="quiz" if base == "exam" else ""
                 )
         self._enrol()
 
     def _suggest(self, who: str, slug: str) -> None:
-        step = scrutiny.get_step(self.context, self.people[who], slug)
+        step = steps.get_step(self.context, self.people[who], slug)
         assert step.instance is not None
-        scrutiny.suggest_criterion(self.context, self.people[who], slug, step.instance.id, "Be kind.")
+        steps.suggest_criterion(self.context, self.people[who], slug, step.instance.id, "Be kind.")
 
     def _open_vote(self, slug: str) -> None:
         study = replace(make_study(), task=Task(slug, slug), criteria=(), runs=())
         import_study(self.context, OPERATOR, study, [Proposal(POLITE), Proposal("Be true.")])
-        round_ = criteria.get_round(self.context, self.people["other"], slug)
+        round_ = rounds.get_round(self.context, self.people["other"], slug)
         assert round_ is not None
         votes = [Vote(Action.APPROVE, proposal.id) for proposal in round_.proposals]
-        criteria.cast_ballot(self.context, self.people["other"], slug, 0, votes)
+        rounds.cast_ballot(self.context, self.people["other"], slug, 0, votes)
         self.proposed[slug] = [proposal.id for proposal in round_.proposals]
 
     def _enrol(self) -> None:
@@ -118,10 +124,10 @@ class World:
                 for slug in (base, base + OTHER) if who == "other" else (base,):
                     self._stand(slug, person, standing)
         for who, person in self.people.items():
-            self.saved[who] = sent_of(scrutiny.get_step(self.context, person, "work"), 3.0)
-            scrutiny.submit(self.context, person, "work", self.saved[who])
-            quiz = sent_of(scrutiny.get_step(self.context, person, "quiz"), 3.0)
-            scrutiny.submit(self.context, person, "quiz", quiz)
+            self.saved[who] = sent_of(steps.get_step(self.context, person, "work"), 3.0)
+            steps.submit(self.context, person, "work", self.saved[who])
+            quiz = sent_of(steps.get_step(self.context, person, "quiz"), 3.0)
+            steps.submit(self.context, person, "quiz", quiz)
 
     def _stand(self, slug: str, person: Person, standing: Standing) -> None:
         with self.context.store.write() as db:
@@ -131,7 +137,7 @@ class World:
 
     def open_session(self, who: str) -> str:
         with self.context.store.write() as db:
-            return people.open_session(db, self.people[who])
+            return sessions.open_session(db, self.people[who])
 
     # ---- over HTTP ----------------------------------------------------------------------------------------------
 
@@ -203,11 +209,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def _people(context: Context) -> dict[str, Person]:
     """One of each kind, and one more annotator, the other; the guest came by a crowd service's link."""
     _import(context, "gate")
-    crowd.set_plan(context, OPERATOR, "gate", Plan(terms=Terms(service="prolific")))
+    plans.set_plan(context, OPERATOR, "gate", Plan(terms=Terms(service="prolific")))
     names = {"owner": "Olu", "second": "Oz", "researcher": "Rae", "annotator": "Ana", "other": "Abe"}
-    made = {who: people.sign_in(context, name)[0] for who, name in names.items()}
+    made = {who: sessions.sign_in(context, name)[0] for who, name in names.items()}
     for who, role in (("second", Role.OWNER), ("researcher", Role.RESEARCHER)):
-        made[who] = people.set_role(context, OPERATOR, names[who], role)
+        made[who] = sessions.set_role(context, OPERATOR, names[who], role)
     guest, _ = onboarding.arrive(context, "gate", Link("prolific", "worker00000001"))
     return {"guest": guest, **{who: person for who, person in made.items() if who != "second"}}
 

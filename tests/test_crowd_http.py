@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from coeval.domain import Person
-from coeval.store.crowd import Plan, Terms
-from coeval.study import crowd
+from coeval.store.queries.crowd.reservations import Plan, Terms
 from coeval.study.access import Context
-from coeval.study.importing import import_study
+from coeval.study.crowd import plans
+from coeval.study.importing.importing import import_study
 from tests.conftest import make_study
 from tests.server import Running
 
@@ -81,7 +81,7 @@ def test_sixty_people_for_two_hundred_instances(context: Context, owner: Person)
     import_study(context, owner, replace(study, criteria=one, runs=(replace(study.runs[0], drafts=drafts),)))
     # 600 places; the 54 who stay could take 54 x 14 = 756
     plan = Plan(per_instance=K, batch=5, quota=14, terms=Terms(service="prolific", code_done="DONE"))
-    crowd.set_plan(context, owner, "demo", plan)
+    plans.set_plan(context, owner, "demo", plan)
     with Running(context) as server:
         workers = [Worker(server.browser(), number) for number in range(PEOPLE)]
         leaving, staying = workers[:LEAVING], workers[LEAVING:]

@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from coeval.store import Store, tasks
+from coeval.store import Store
+from coeval.store.queries import tasks
 
 ROOT = Path(__file__).resolve().parents[1]
 UID = 1000

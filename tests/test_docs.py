@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coeval.cli import build_parser
-from coeval.export import SIMPLE
 from coeval.llm.prompting.options import PROTOCOLS
+from coeval.study.exporting.export import SIMPLE
 from coeval.ui.help_pages import HELP, TITLES, render
 from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
 

@@ -13,7 +13,7 @@ import pytest
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
-from coeval.study.importing import import_study
+from coeval.study.importing.importing import import_study
 from coeval.study.statistics import get_report
 from tests.conftest import make_study
 from tests.live_server import LiveServer

@@ -11,9 +11,9 @@ import pytest
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import get_step, suggest_criterion
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import get_step, suggest_criterion
 from tests.conftest import make_study
 from tests.live_server import LiveServer, start_server
 from tests.scrutiny_steps import here, save

@@ -15,9 +15,9 @@ from coeval.rules.arms import Design
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.design import set_design
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.design import set_design
 from tests.conftest import make_draft, make_study
 from tests.live_server import LiveServer, start_server
 from tests.ui_steps import focused, press

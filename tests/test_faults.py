@@ -20,11 +20,11 @@ import pytest
 from coeval.domain import Person, Study
 from coeval.errors import StorageError
 from coeval.store import Store
-from coeval.store.common import now
-from coeval.store.upkeep import check_file
+from coeval.store.engines.health import check_file
+from coeval.store.engines.statements import now
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.scrutiny import get_step, submit
+from coeval.study.importing.importing import import_study
+from coeval.study.scrutiny.steps import get_step, submit
 from tests.conftest import make_study
 from tests.scrutiny_steps import here, sent_of
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from coeval.store import Store, calls
+from coeval.store import Store
+from coeval.store.queries.drafting import calls
 from tests.openai_stub import Stub, start_stub
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,10 +11,10 @@ from sqlite_utils import Database
 from coeval.domain import Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.migrations_crowd import migrations
-from coeval.store.upkeep import check_file
+from coeval.store.engines.health import check_file
+from coeval.store.migrations.crowd import migrations
 from coeval.study.access import Context
-from coeval.study.scrutiny import Where, get_step, list_history, submit
+from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
 from tests.scrutiny_steps import sent_of
 
 NAMES = [one.name for one in migrations.pending(Database(memory=True))]

@@ -11,9 +11,9 @@ from sqlite_utils import Database
 from coeval.domain import Arm, Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.migrations_design import migrations
+from coeval.store.migrations.design import migrations
 from coeval.study.access import Context
-from coeval.study.scrutiny import Where, get_step, list_history
+from coeval.study.scrutiny.steps import Where, get_step, list_history
 from tests.conftest import make_study
 
 OLD = """

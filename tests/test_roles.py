@@ -14,13 +14,13 @@ from starlette.routing import Mount, Route
 
 from coeval.domain import Person, Role
 from coeval.errors import NotAllowedError
-from coeval.store import accounts
-from coeval.store.crowd import Plan, Terms
-from coeval.study import crowd, onboarding
+from coeval.store.queries.crowd.reservations import Plan, Terms
+from coeval.store.queries.people import accounts
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.onboarding import Link
-from coeval.study.people import set_role, sign_in
+from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd.onboarding import Link
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import set_role, sign_in
 from coeval.ui.identity import COOKIE
 from coeval.ui.roles import FILE, load_rules, render_roles
 from coeval.ui.server import build_app
@@ -36,7 +36,7 @@ def people(context: Context, owner: Person) -> dict[str, Person]:
     study = make_study()
     import_study(context, owner, study)
     import_study(context, owner, replace(study, task=replace(study.task, slug="crowd")))
-    crowd.set_plan(context, owner, "crowd", Plan(terms=Terms(service="prolific", code_done="D")))
+    plans.set_plan(context, owner, "crowd", Plan(terms=Terms(service="prolific", code_done="D")))
     researcher = sign_in(context, "Rae")[0]
     set_role(context, owner, "Rae", Role.RESEARCHER)
     guest, _ = onboarding.arrive(context, "crowd", Link("prolific", "worker00000001"))
@@ -84,7 +84,7 @@ def test_every_use_case_refuses_whom_the_table_does_not_name(
 
 @pytest.mark.parametrize("name", [name for name, rule in load_rules().items() if rule.guests])
 def test_guests_work_at_their_own_study_only(context: Context, people: dict[str, Person], name: str) -> None:
-    if not name.startswith("coeval.study.scrutiny."):
+    if not name.startswith("coeval.study.scrutiny.steps."):
         return  # these ask where the person stands by themselves: see test_study_onboarding
     with pytest.raises(NotAllowedError, match="not part of the study"):
         call(context, name, people["guest"])
@@ -208,7 +208,7 @@ def test_every_route_lets_through_whom_the_table_names(context: Context, people:
 
 
 def session(context: Context, person: Person) -> str:
-    from coeval.study.people import open_session
+    from coeval.study.people.sessions import open_session
 
     with context.store.write() as db:
         return open_session(db, person)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coeval.store import tasks
+from coeval.store.queries import tasks
 from tests.http_doors import MAIN, NO_SUCH_ID, SETUP, body_of, file_of
 from tests.http_page import Answer, Page, ask
 from tests.http_world import OTHER, SIGNED_IN, World, world
@@ -97,7 +97,7 @@ def test_a_criterion_of_another_task_is_not_here(world: World, who: str) -> None
 
 
 def criterion_of(world: World, slug: str) -> int:
-    from coeval.store import criteria
+    from coeval.store.queries import criteria
 
     with world.context.store.read() as db:
         task = tasks.get_task(db, slug)

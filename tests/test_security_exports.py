@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 from coeval.domain import Person
-from coeval.export import export_folder, export_zip, safe
 from coeval.study.access import Context
+from coeval.study.exporting.export import export_folder, export_zip, safe
 from coeval.ui.downloads import to_csv
 from tests.hostile_study import SLUG, fill
 from tests.live_server import start_server

@@ -14,7 +14,7 @@ from coeval.domain import Study
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
-from coeval.study.importing import import_study
+from coeval.study.importing.importing import import_study
 from coeval.ui.identity import COOKIE
 from coeval.ui.server import build_app
 from tests.conftest import make_study

@@ -12,7 +12,7 @@ import pytest
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.people import sign_in
+from coeval.study.people.sessions import sign_in
 from coeval.ui.agreement import SECTIONS
 from tests.hostile_study import SLUG, fill
 from tests.live_server import LiveServer, start_server

@@ -11,12 +11,13 @@ import pytest
 from coeval.domain import Task
 from coeval.errors import NotAllowedError, StorageError
 from coeval.settings import Settings, Snapshots, load_settings
-from coeval.store import Store, tasks
-from coeval.store.shelves import FolderShelf, HubShelf
-from coeval.store.snapshots import NAME, choose_drops, is_sound, list_restorations, restore_newest
+from coeval.store import Store
+from coeval.store.queries import tasks
+from coeval.store.snapshots.copies import NAME, choose_drops, is_sound, list_restorations, restore_newest
+from coeval.store.snapshots.shelves import FolderShelf, HubShelf
 from coeval.study.access import OPERATOR, Context
-from coeval.study.people import sign_in
-from coeval.study.snapshots import Keeper, get_snapshots, open_kept, take_snapshot
+from coeval.study.hosting.snapshots import Keeper, get_snapshots, open_kept, take_snapshot
+from coeval.study.people.sessions import sign_in
 from tests.hub_stub import HubStub
 
 

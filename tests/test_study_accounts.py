@@ -9,9 +9,10 @@ import pytest
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.settings import OAuth, SignIn, load_settings
-from coeval.store import Store, accounts, people
+from coeval.store import Store
+from coeval.store.queries.people import accounts, people
 from coeval.study.access import OPERATOR, Context
-from coeval.study.accounts import (
+from coeval.study.people.accounts import (
     LIMITS,
     Profile,
     accept_invitation,
@@ -20,7 +21,7 @@ from coeval.study.accounts import (
     sign_in_by_huggingface,
     sign_in_with_password,
 )
-from coeval.study.people import (
+from coeval.study.people.sessions import (
     get_member,
     get_signed_in,
     list_people,
@@ -111,7 +112,7 @@ def test_wrong_name_and_wrong_password_read_alike(hosted: Context) -> None:
 
 def test_both_are_held_against_a_hash(hosted: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """The costly step is taken for a name that does not exist too, so time tells nobody which names do."""
-    from coeval.study import accounts as module
+    from coeval.study.people import accounts as module
 
     make_account(hosted, "Ana")
     verified: list[str] = []

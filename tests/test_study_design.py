@@ -14,10 +14,10 @@ from coeval.errors import InputError, NotAllowedError, StaleError
 from coeval.rules.arms import Design, Display
 from coeval.rules.evaluation_rows import AddedRow
 from coeval.study.access import Context
-from coeval.study.design import get_design, set_design
-from coeval.study.importing import import_study
-from coeval.study.people import set_role, sign_in
-from coeval.study.scrutiny import Where, get_step, list_history, submit
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import set_role, sign_in
+from coeval.study.scrutiny.design import get_design, set_design
+from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
 from coeval.study.statistics import get_frames
 from coeval.ui.step_json import history_json, step_json
 from tests.conftest import make_study

@@ -12,13 +12,14 @@ import pytest
 
 from coeval.domain import DraftStatus, Job, JobState, Person, Study
 from coeval.errors import InputError, ModelError, NotAllowedError
-from coeval.store import drafts, jobs, tasks
-from coeval.study import batches, drafting, helping
+from coeval.store.queries import tasks
+from coeval.store.queries.drafting import drafts, jobs
 from coeval.study.access import Context
-from coeval.study.drafting import Wish
-from coeval.study.importing import import_study
-from coeval.study.judging import run_drafting
-from coeval.study.people import sign_in
+from coeval.study.drafting import batches, helping, preparing
+from coeval.study.drafting.execution import run_drafting
+from coeval.study.drafting.preparing import Wish
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
 from coeval.study.tasks import get_task_state
 from coeval.ui.server import build_app
 from tests.openai_stub import Reply, Stub, start_stub
@@ -135,7 +136,7 @@ def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_p
             }
             file.write(json.dumps(row) + "\n")
         file.write("not json\n")
-    report = asyncio.run(batches.read_results(context, ready, results, drafting.Prices()))
+    report = asyncio.run(batches.read_results(context, ready, results, preparing.Prices()))
     assert (report.answered, len(report.bad_lines), report.runs[0].complete) == (8, 1, True)
     assert len(latest(context, "batch")) == 8
 
@@ -157,10 +158,10 @@ def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, rea
 def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:
     ana = sign_in(context, "Ana")[0]
     with pytest.raises(NotAllowedError):
-        drafting.estimate_run(context, ana, "demo", Wish())
+        preparing.estimate_run(context, ana, "demo", Wish())
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
         asyncio.run(run_drafting(context, ready, "demo", Wish()))
-    assert "8 calls" in str(drafting.estimate_run(context, ready, "demo", Wish()))
+    assert "8 calls" in str(preparing.estimate_run(context, ready, "demo", Wish()))
     assert get_task_state(context, ready, "demo").n_instances == 4
 
 

@@ -13,16 +13,19 @@ from coeval.domain import Action, Arm, Person, RowKind
 from coeval.errors import InputError, NotAllowedError
 from coeval.rules.arms import Design
 from coeval.rules.evaluation_rows import SentRow
-from coeval.store import Database, enrolments, reports, tasks
-from coeval.store import crowd as crowd_store
-from coeval.store.crowd import Plan, StudyState, Terms
-from coeval.store.enrolments import Standing
-from coeval.study import crowd, onboarding
+from coeval.store import Database
+from coeval.store.queries import tasks
+from coeval.store.queries.bulk import reports
+from coeval.store.queries.crowd import reservations as crowd_store
+from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
+from coeval.store.queries.people import enrolments
+from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import Context
-from coeval.study.exams import set_keys
-from coeval.study.importing import import_study
-from coeval.study.onboarding import Link
-from coeval.study.scrutiny import Sent, Step, get_step, submit
+from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd.exams import set_keys
+from coeval.study.crowd.onboarding import Link
+from coeval.study.importing.importing import import_study
+from coeval.study.scrutiny.steps import Sent, Step, get_step, submit
 from tests.conftest import make_study
 
 DONE = Terms(service="prolific", code_done="DONE1", code_screened="OUT1", code_declined="NO1")
@@ -31,7 +34,7 @@ DONE = Terms(service="prolific", code_done="DONE1", code_screened="OUT1", code_d
 def open_study(context: Context, owner: Person, plan: Plan, n_documents: int = 5) -> None:
     """A study of two instances a document, by two criteria."""
     import_study(context, owner, make_study(n_documents))
-    crowd.set_plan(context, owner, "demo", replace(plan, terms=DONE))
+    plans.set_plan(context, owner, "demo", replace(plan, terms=DONE))
 
 
 def join(context: Context, number: int) -> Person:
@@ -166,13 +169,13 @@ def test_pause_gives_no_more_and_close_takes_no_more(context: Context, owner: Pe
     open_study(context, owner, Plan(batch=2, quota=8))
     person = join(context, 1)
     step = get_step(context, person, "demo")
-    crowd.set_state(context, owner, "demo", StudyState.PAUSED)
+    plans.set_state(context, owner, "demo", StudyState.PAUSED)
     assert len(work(context, person)) == 2
     with pytest.raises(NotAllowedError, match="nobody new"):
         join(context, 2)
-    crowd.set_state(context, owner, "demo", StudyState.RUNNING)
+    plans.set_state(context, owner, "demo", StudyState.RUNNING)
     step = get_step(context, person, "demo")
-    crowd.set_state(context, owner, "demo", StudyState.CLOSED)
+    plans.set_state(context, owner, "demo", StudyState.CLOSED)
     with pytest.raises(NotAllowedError, match="closed"):
         submit(context, person, "demo", answer(step))
 
@@ -229,7 +232,7 @@ def test_rejected_work_leaves_its_places_and_stays_in_the_record(context: Contex
     with context.store.read() as db:
         assert scored(db) == [person.id] * 20
         before = reports.get_fingerprint(db, 1)
-    crowd.reject(context, owner, "demo", onboarding_name(context, person), comment="all fours")
+    plans.reject(context, owner, "demo", onboarding_name(context, person), comment="all fours")
     assert places(context) == Counter()
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 20
@@ -253,7 +256,7 @@ def test_a_person_is_removed_and_the_record_says_so(context: Context, owner: Per
     open_study(context, owner, Plan(per_instance=1, batch=10, quota=10))
     person = join(context, 7)
     work(context, person, limit=3)
-    removed = crowd.remove_person(context, owner, person.name)
+    removed = plans.remove_person(context, owner, person.name)
     assert (removed["submission"], removed["arrival"]) == (6, 1)
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 0
@@ -265,7 +268,7 @@ def test_a_person_is_removed_and_the_record_says_so(context: Context, owner: Per
     data = b"".join(path.read_bytes() for path in context.store.path.parent.glob("coeval.db"))
     assert b"worker00000007" not in data and person.name.encode() not in data
     with pytest.raises(InputError, match="is owner"):
-        crowd.remove_person(Context(type(context.store)(context.store.path), context.settings), owner, "Olu")
+        plans.remove_person(Context(type(context.store)(context.store.path), context.settings), owner, "Olu")
 
 
 def test_an_open_task_turned_into_a_study_counts_the_work_done_before(
@@ -276,7 +279,7 @@ def test_an_open_task_turned_into_a_study_counts_the_work_done_before(
     for _ in range(2):
         step = get_step(context, owner, "demo")
         submit(context, owner, "demo", answer(step))
-    crowd.set_plan(context, owner, "demo", Plan(per_instance=1, batch=20, quota=20, terms=DONE))
+    plans.set_plan(context, owner, "demo", Plan(per_instance=1, batch=20, quota=20, terms=DONE))
     person = join(context, 1)
     assert done.instance and done.instance.id not in work(context, person)
     assert len(places(context)) == 10 and set(places(context).values()) == {1}
@@ -296,8 +299,8 @@ def test_an_open_task_turned_into_a_study_counts_the_work_done_before(
 def test_a_plan_that_cannot_be_is_refused(context: Context, owner: Person, wrong: Plan, says: str) -> None:
     import_study(context, owner, make_study(1))
     with pytest.raises(InputError, match=says):
-        crowd.set_plan(context, owner, "demo", wrong)
-    assert crowd.get_plan(context, owner, "demo") is None
+        plans.set_plan(context, owner, "demo", wrong)
+    assert plans.get_plan(context, owner, "demo") is None
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 
 from coeval.domain import Action, CriteriaSet, Person, Study, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError
-from coeval.store.assignments import Filter
+from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
-from coeval.study.criteria import cast_ballot, establish, get_round, list_suggestions, reopen_criteria
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import (
+from coeval.study.criteria.rounds import cast_ballot, establish, get_round, list_suggestions, reopen_criteria
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import (
     Move,
     Step,
     Where,

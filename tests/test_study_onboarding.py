@@ -11,14 +11,15 @@ from starlette.testclient import TestClient
 
 from coeval.domain import Action, Person
 from coeval.errors import InputError, NotAllowedError
-from coeval.store import Database, enrolments, participants
-from coeval.store.crowd import Plan, StudyState, Terms
-from coeval.store.enrolments import Standing
-from coeval.study import crowd, exams, onboarding, overview
+from coeval.store import Database
+from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
+from coeval.store.queries.people import enrolments, participants
+from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.onboarding import Link
-from coeval.study.scrutiny import Where, get_step, submit
+from coeval.study.crowd import exams, onboarding, overview, plans
+from coeval.study.crowd.onboarding import Link
+from coeval.study.importing.importing import import_study
+from coeval.study.scrutiny.steps import Where, get_step, submit
 from coeval.ui.identity import COOKIE
 from coeval.ui.server import build_app
 from tests.conftest import make_study
@@ -51,7 +52,7 @@ def study(context: Context, owner: Person) -> Context:
         for criterion in (1, 2)
     )
     exams.set_keys(context, owner, "exam", keys)
-    crowd.set_plan(context, owner, "demo", Plan(per_instance=2, batch=2, quota=4, terms=TERMS), exam="exam")
+    plans.set_plan(context, owner, "demo", Plan(per_instance=2, batch=2, quota=4, terms=TERMS), exam="exam")
     return context
 
 
@@ -176,9 +177,9 @@ def test_the_last_try_failed_screens_out_with_its_code(study: Context, owner: Pe
 
 
 def test_an_owner_reads_and_decides(study: Context, owner: Person) -> None:
-    plan = crowd.get_plan(study, owner, "demo")
+    plan = plans.get_plan(study, owner, "demo")
     assert plan
-    crowd.set_plan(study, owner, "demo", replace(plan, terms=replace(plan.terms, review=True)), exam="exam")
+    plans.set_plan(study, owner, "demo", replace(plan, terms=replace(plan.terms, review=True)), exam="exam")
     good, bad = come(study, 1), come(study, 2)
     for person in (good, bad):
         onboarding.begin(study, person, "demo")
@@ -188,14 +189,14 @@ def test_an_owner_reads_and_decides(study: Context, owner: Person) -> None:
     waiting = overview.list_reviews(study, owner, "demo")
     assert [one.name for one, _ in waiting] == [good.name, bad.name]
     assert waiting[0][1] and waiting[0][1].detail[0].right
-    crowd.decide(study, owner, "demo", good.name, True)
-    crowd.decide(study, owner, "demo", bad.name, False, comment="copied text")
+    plans.decide(study, owner, "demo", good.name, True)
+    plans.decide(study, owner, "demo", bad.name, False, comment="copied text")
     assert (state(study, good), state(study, bad)) == (Standing.ADMITTED, Standing.SCREENED_OUT)
     with study.store.read() as db:
         last = enrolments.list_steps(db, 1, bad.id)[-1]
     assert (last.actor, last.note) == ("Olu", "copied text")
     with pytest.raises(InputError, match="waits for no decision"):
-        crowd.decide(study, owner, "demo", good.name, True)
+        plans.decide(study, owner, "demo", good.name, True)
 
 
 def test_submissions_as_csv_with_evidence_and_pseudonyms(study: Context, owner: Person) -> None:
@@ -235,7 +236,7 @@ def test_very_quick_work_is_to_be_looked_at(study: Context) -> None:
 
 def test_nobody_new_while_paused_and_those_inside_go_on(study: Context, owner: Person) -> None:
     person = come(study)
-    crowd.set_state(study, owner, "demo", StudyState.PAUSED)
+    plans.set_state(study, owner, "demo", StudyState.PAUSED)
     with pytest.raises(NotAllowedError, match="nobody new"):
         come(study, 2)
     assert come(study).id == person.id
@@ -244,7 +245,7 @@ def test_nobody_new_while_paused_and_those_inside_go_on(study: Context, owner: P
 def test_one_network_cannot_bring_a_crowd_of_made_up_people(
     study: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coeval.study.accounts.ARRIVALS", 2)
+    monkeypatch.setattr("coeval.study.people.accounts.ARRIVALS", 2)
     for number in (1, 2):
         onboarding.arrive(study, "demo", Link("prolific", f"worker{number:08}"), address="10.0.0.1")
     with pytest.raises(NotAllowedError, match="from your network"):
@@ -256,7 +257,7 @@ def test_one_network_cannot_bring_a_crowd_of_made_up_people(
 
 
 def test_mturk_style_links(study: Context, owner: Person) -> None:
-    crowd.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="mturk")), exam="exam")
+    plans.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="mturk")), exam="exam")
     browser = TestClient(build_app(study), follow_redirects=False)
     query = {"workerId": "A1B2C3D4E5F6G7", "assignmentId": "ASSIGN1", "hitId": "HIT1"}
     assert 'value="A1B2C3D4E5F6G7"' in browser.get("/s/demo", params=query).text
@@ -268,7 +269,7 @@ def test_mturk_style_links(study: Context, owner: Person) -> None:
 
 
 def test_a_member_of_the_team_takes_part_by_signing_in(study: Context, owner: Person) -> None:
-    crowd.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="")))
+    plans.set_plan(study, owner, "demo", Plan(terms=replace(TERMS, service="")))
     browser = TestClient(build_app(study), follow_redirects=False)
     assert browser.get("/s/demo").headers["location"] == "../signin?next=s/demo"
     browser.post("/signin", data={"name": "Ana", "next": "s/demo"})
@@ -279,7 +280,7 @@ def test_a_member_of_the_team_takes_part_by_signing_in(study: Context, owner: Pe
 
 
 def test_closing_gives_the_code_to_whoever_did_something(study: Context, owner: Person) -> None:
-    crowd.set_plan(study, owner, "demo", Plan(per_instance=2, batch=1, quota=4, terms=TERMS))
+    plans.set_plan(study, owner, "demo", Plan(per_instance=2, batch=1, quota=4, terms=TERMS))
     browsers = [TestClient(build_app(study), follow_redirects=False) for _ in range(2)]
     for number, browser in enumerate(browsers):
         browser.post("/s/demo/consent", data={"worker": f"worker{number:08}"})
@@ -290,7 +291,7 @@ def test_closing_gives_the_code_to_whoever_did_something(study: Context, owner: 
     for _ in range(2):
         submit(study, person, "demo", answer(get_step(study, person, "demo")))
     get_step(study, person, "demo")  # the next batch; the first is finished
-    crowd.set_state(study, owner, "demo", StudyState.CLOSED)
+    plans.set_state(study, owner, "demo", StudyState.CLOSED)
     done, idle = (browser.get("/s/demo").text for browser in browsers)
     assert "is closed" in done and "DONE1" in done
     assert "is closed" in idle and "DONE1" not in idle

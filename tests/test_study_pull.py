@@ -28,8 +28,8 @@ from coeval.domain import (
 )
 from coeval.stats import build_report
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
 from coeval.study.statistics import get_frames
 from coeval.ui.api import add_api
 from coeval.ui.identity import COOKIE

@@ -10,12 +10,12 @@ import pytest
 
 from coeval.domain import Person, Role, Study
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
-from coeval.export import export_folder
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.review import adjudicate, compare_people, list_changes, list_disputes, list_habits
-from coeval.study.scrutiny import Step, Where, get_step, mark_instance
+from coeval.study.exporting.export import export_folder
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.review import adjudicate, compare_people, list_changes, list_disputes, list_habits
+from coeval.study.scrutiny.steps import Step, Where, get_step, mark_instance
 from coeval.study.statistics import get_frames
 from tests.scrutiny_steps import here, save
 

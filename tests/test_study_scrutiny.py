@@ -9,11 +9,11 @@ import pytest
 from coeval.domain import Action, Arm, Person, RowKind, Study
 from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules.evaluation_rows import SentRow
-from coeval.store.assignments import Filter
+from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import Move, Sent, Step, Where, get_step, list_history, mark_instance, submit
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import Move, Sent, Step, Where, get_step, list_history, mark_instance, submit
 
 
 @pytest.fixture

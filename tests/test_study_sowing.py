@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from coeval.domain import Action, Arm, Person, RowKind
-from coeval.export import export_folder
 from coeval.rules.planted_errors import SownKind
-from coeval.store import sowing
+from coeval.store.queries.scrutiny import planted_errors
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
-from coeval.study.review import compare_people, list_habits
-from coeval.study.scrutiny import Step, get_step
+from coeval.study.exporting.export import export_folder
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.review import compare_people, list_habits
+from coeval.study.scrutiny.steps import Step, get_step
 from coeval.study.statistics import get_frames
 from coeval.ui.step_json import step_json
 from tests.conftest import make_study
@@ -34,7 +34,7 @@ def ana(context: Context, owner: Person) -> Person:
 def kind_of(context: Context, person: Person, step: Step) -> SownKind:
     assert step.instance and step.criterion
     with context.store.read() as db:
-        sown = sowing.get_sown(db, person.id, step.instance.id, step.criterion.id)
+        sown = planted_errors.get_sown(db, person.id, step.instance.id, step.criterion.id)
     assert sown is not None
     return sown.kind
 
@@ -96,7 +96,7 @@ def test_catches_are_counted(context: Context, owner: Person, ana: Person) -> No
             continue
         assert step.instance and step.criterion and step.draft and step.draft.score is not None
         with context.store.read() as db:
-            sown = sowing.get_sown(db, ana.id, step.instance.id, step.criterion.id)
+            sown = planted_errors.get_sown(db, ana.id, step.instance.id, step.criterion.id)
         caught = seen[kind] == 1
         wrong = sown.draft_row if sown and kind is SownKind.EVIDENCE else None
         moved = 2 if caught and kind is SownKind.SCORE else step.draft.score

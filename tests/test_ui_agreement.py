@@ -30,13 +30,18 @@ from coeval.domain import (
     Submission,
 )
 from coeval.errors import NotAllowedError, NotFoundError
-from coeval.export import safe
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
-from coeval.store import Store, criteria, drafts, people, reports, submissions, tasks
-from coeval.study import people as study_people
+from coeval.store import Store
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.bulk import reports
+from coeval.store.queries.drafting import drafts
+from coeval.store.queries.people import people
+from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import OPERATOR, Context
-from coeval.study.importing import import_study
+from coeval.study.exporting.export import safe
+from coeval.study.importing.importing import import_study
+from coeval.study.people import sessions as study_people
 from coeval.study.statistics import get_report, get_statistic
 from coeval.ui import agreement_tab
 from coeval.ui.agreement import SECTIONS, Page, get_figure, get_pages

@@ -10,8 +10,8 @@ import pytest
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.demo import ensure_demo
-from coeval.study.people import sign_in
+from coeval.study.importing.demo import ensure_demo
+from coeval.study.people.sessions import sign_in
 from tests.live_server import LiveServer, start_server
 from tests.scrutiny_steps import save, walk
 from tests.test_ui_access import faults

@@ -12,15 +12,15 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from coeval.domain import Person, Study
-from coeval.store.assignments import Filter
-from coeval.store.crowd import Plan, Terms
-from coeval.study import crowd, onboarding
+from coeval.store.queries.crowd.reservations import Plan, Terms
+from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
-from coeval.study.exams import set_keys
-from coeval.study.importing import import_study
-from coeval.study.onboarding import Link
-from coeval.study.people import sign_in
-from coeval.study.scrutiny import Move, get_step
+from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd.exams import set_keys
+from coeval.study.crowd.onboarding import Link
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import Move, get_step
 from coeval.ui.api import add_api
 from coeval.ui.identity import COOKIE
 from tests.scrutiny_steps import sent_of, use_design
@@ -129,7 +129,7 @@ def test_a_save_after_which_no_work_is_given_is_kept(
     ask: Callable[[str], TestClient], context: Context, owner: Person
 ) -> None:
     terms = Terms(service="prolific", code_done="D", code_screened="S", code_declined="N")
-    crowd.set_plan(context, owner, "demo", Plan(per_instance=1, batch=1, quota=8, terms=terms))
+    plans.set_plan(context, owner, "demo", Plan(per_instance=1, batch=1, quota=8, terms=terms))
     # the third line of every draft must be deleted, so that approving all fails the check
     set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,,3\n")
     client = ask("")

@@ -21,8 +21,8 @@ from coeval.domain import Role
 from coeval.settings import OAuth, SignIn, load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
-from coeval.study.accounts import invite
-from coeval.study.people import sign_in
+from coeval.study.people.accounts import invite
+from coeval.study.people.sessions import sign_in
 from coeval.ui import oauth
 from coeval.ui.identity import COOKIE
 from coeval.ui.server import build_app

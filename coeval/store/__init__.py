@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coeval.errors import StorageError
-from coeval.store.light import Database
-from coeval.store.migrations_crowd import migrations
+from coeval.store.engines.light import Database
+from coeval.store.migrations.crowd import migrations
 
 __all__ = ["Database", "Store"]
 

@@ -10,7 +10,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 from coeval.domain import Person, Role, Task
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.settings import Settings
-from coeval.store import Database, Store, accounts, enrolments, tasks
+from coeval.store import Database, Store
+from coeval.store.queries import tasks
+from coeval.store.queries.people import accounts, enrolments
 
 OPERATOR = Person("command line", Role.OWNER)
 """Whoever can run commands on the machine owns the file already."""
@@ -43,7 +45,7 @@ RULES: dict[str, Rule] = {}
 """Every use case with its roles: the table in the in-app help is made from this."""
 
 GUESTS_MAY = frozenset(
-    f"coeval.study.scrutiny.{name}"
+    f"coeval.study.scrutiny.steps.{name}"
     for name in ("get_step", "submit", "mark_instance", "list_history", "suggest_criterion")
 )
 """What a guest may do of a study that gives them work now; other use cases say ``guests=True`` themselves."""

@@ -15,7 +15,10 @@ import pandas as pd
 from coeval.domain import Person, Role, Task
 from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
 from coeval.stats.frames import ACTION_COLUMNS, CROWD, RESEARCHER, StudyFrames
-from coeval.store import Database, Store, criteria, people, reports
+from coeval.store import Database, Store
+from coeval.store.queries import criteria
+from coeval.store.queries.bulk import reports
+from coeval.store.queries.people import people
 from coeval.study.access import TEAM, Context, require_task, use_case
 
 NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from coeval.domain import MAX_TEXT, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
-from coeval.store import assignments, criteria, drafts, tasks
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.drafting import drafts
+from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")

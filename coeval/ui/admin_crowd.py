@@ -10,9 +10,10 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import CoevalError
-from coeval.store.crowd import Plan, StudyState, Terms
-from coeval.study import crowd, exams, tasks
+from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
+from coeval.study import tasks
 from coeval.study.access import Context
+from coeval.study.crowd import exams, plans
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import View, el
 
@@ -47,7 +48,7 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
     def _state(person: Person, slug: str | None, note: str = "") -> dict[Any, Any]:
         if not slug:
             return {status: el("p.note", "State a task first.")}
-        plan = crowd.get_plan(context, person, slug)
+        plan = plans.get_plan(context, person, slug)
         exam = next((t.slug for t in tasks.list_tasks(context, person) if plan and t.id == plan.exam), "")
         values = _values(plan or Plan(), exam)
         return {
@@ -69,9 +70,9 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
         given = dict(zip(fields, values, strict=True))
 
         def act(person: Person) -> str:
-            before = crowd.get_plan(context, person, slug)
+            before = plans.get_plan(context, person, slug)
             plan = replace(_read(given), state=before.state if before else StudyState.RUNNING)
-            crowd.set_plan(context, person, slug, plan, exam=str(given["exam"] or "").strip())
+            plans.set_plan(context, person, slug, plan, exam=str(given["exam"] or "").strip())
             return "The plan is saved."
 
         return _answer(request, slug, act)
@@ -97,7 +98,7 @@ def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
 def _on_state(context: Context, state: StudyState, answer: Callable[..., Any]) -> Callable[..., Any]:
     def on_state(slug: str, request: gr.Request) -> Any:
         def act(person: Person) -> str:
-            crowd.set_state(context, person, slug, state)
+            plans.set_state(context, person, slug, state)
             return f"The study is {state}."
 
         return answer(request, slug, act)

@@ -9,11 +9,12 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError, NotFoundError
-from coeval.store.keys import Attempt
-from coeval.store.participants import Participant
-from coeval.study import crowd, overview, statistics
+from coeval.store.queries.crowd.answer_keys import Attempt
+from coeval.store.queries.people.participants import Participant
+from coeval.study import statistics
 from coeval.study.access import Context
-from coeval.study.overview import Advice, Overview
+from coeval.study.crowd import overview, plans
+from coeval.study.crowd.overview import Advice, Overview
 from coeval.ui.agreement.people import first_alphas
 from coeval.ui.agreement.words import plural
 from coeval.ui.agreement.words import shown as shown_estimate
@@ -122,15 +123,15 @@ def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
 
 def _decide(context: Context, person: Person, slug: str, name: str, who: str, comment: str) -> None:
     if name == "reject":
-        crowd.reject(context, person, slug, who, comment=comment)
+        plans.reject(context, person, slug, who, comment=comment)
     elif name == "remove":
         if comment.strip() != who:
             raise InputError(
                 f"This cannot be undone: write {who} as the comment, then press the button again."
             )
-        crowd.remove_person(context, person, who)
+        plans.remove_person(context, person, who)
     else:
-        crowd.decide(context, person, slug, who, name == "admit", comment=comment)
+        plans.decide(context, person, slug, who, name == "admit", comment=comment)
 
 
 def _agreement_words(context: Context, person: Person, slug: str) -> str:

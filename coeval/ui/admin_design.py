@@ -11,7 +11,7 @@ from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
 from coeval.rules.arms import Design, Display
 from coeval.study.access import Context
-from coeval.study.design import DesignState, get_design, set_design
+from coeval.study.scrutiny.design import DesignState, get_design, set_design
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import Node, View, el
 

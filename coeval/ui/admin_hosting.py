@@ -11,9 +11,10 @@ import gradio as gr
 from coeval.domain import Role
 from coeval.errors import CoevalError
 from coeval.settings import SignIn
-from coeval.study import accounts, people, snapshots
 from coeval.study.access import Context
-from coeval.study.snapshots import ShelfState, SnapshotState
+from coeval.study.hosting import snapshots
+from coeval.study.hosting.snapshots import ShelfState, SnapshotState
+from coeval.study.people import accounts, sessions
 from coeval.ui.agreement.words import plural
 from coeval.ui.identity import get_person, shown
 from coeval.ui.invite import build_link
@@ -62,7 +63,7 @@ def build_hosting_tab(context: Context) -> Bind:
     def on_end(known: str, request: gr.Request) -> Any:
         def act() -> Node:
             name = (known or "").strip()
-            n = people.end_sessions(context, get_person(context, request), name)
+            n = sessions.end_sessions(context, get_person(context, request), name)
             return el("p.note", f"{plural(n, 'session')} of {name} ended.")
 
         return _told(act)

@@ -16,7 +16,7 @@ import pandas as pd
 from coeval.datasets import FIELDS, FORMATS, Preview, preview
 from coeval.errors import CoevalError, InputError
 from coeval.study.access import OWNERS, Context
-from coeval.study.importing import ImportReport, import_file
+from coeval.study.importing.importing import ImportReport, import_file
 from coeval.study.tasks import check_slug, make_slug
 from coeval.ui.identity import get_person, shown
 from coeval.ui.tasks_picker import task_choices

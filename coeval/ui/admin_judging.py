@@ -9,9 +9,9 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import CoevalError
-from coeval.study import assistants, helping
 from coeval.study.access import Context
-from coeval.study.drafting import Wish
+from coeval.study.drafting import assistants, helping
+from coeval.study.drafting.preparing import Wish
 from coeval.ui.identity import get_person, shown
 
 MODEL: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "model", "api_visibility": "private"}

@@ -9,8 +9,9 @@ import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.errors import CoevalError
-from coeval.study import people, tasks
+from coeval.study import tasks
 from coeval.study.access import Context
+from coeval.study.people import sessions
 from coeval.ui.downloads import FILES
 from coeval.ui.identity import get_person, shown
 from coeval.ui.view import Node, View, el, table
@@ -41,7 +42,7 @@ def build_people_tab(context: Context, task: gr.Dropdown) -> Bind:
     }
 
     def _state(person: Person, slug: str | None) -> dict[Any, Any]:
-        known = people.list_people(context, person)
+        known = sessions.list_people(context, person)
         rows = tasks.list_progress(context, person, slug) if slug else []
         return {
             progress: _progress_view(known, rows),
@@ -59,7 +60,7 @@ def build_people_tab(context: Context, task: gr.Dropdown) -> Bind:
         try:
             person = get_person(context, request)
             if who and wanted:
-                people.set_role(context, person, who, Role(wanted))
+                sessions.set_role(context, person, who, Role(wanted))
             return _state(get_person(context, request), slug)
         except CoevalError as error:
             raise shown(error) from error

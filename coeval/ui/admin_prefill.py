@@ -11,10 +11,11 @@ from coeval.domain import Job, JobState, Person
 from coeval.errors import CoevalError, InputError, NotFoundError
 from coeval.llm.prompting.options import PERSONAS, PROTOCOLS
 from coeval.llm.running.ledger import Prices
-from coeval.study import drafting, tasks
+from coeval.study import tasks
 from coeval.study.access import Context
-from coeval.study.drafting import Wish
-from coeval.study.worker import Worker
+from coeval.study.drafting import preparing
+from coeval.study.drafting.preparing import Wish
+from coeval.study.drafting.worker import Worker
 from coeval.ui.admin_judging import FusionBox, StepsBox
 from coeval.ui.criteria_views import model_hint
 from coeval.ui.identity import get_person, shown
@@ -121,29 +122,29 @@ class _Prefill:
     def on_estimate(self, slug: str, request: gr.Request, *values: Any) -> Any:
         try:
             person = get_person(self.context, request)
-            estimate = drafting.estimate_run(self.context, person, slug, read_wish(values))
+            estimate = preparing.estimate_run(self.context, person, slug, read_wish(values))
             return el("div.card", el("h4", "It would take"), el("p", str(estimate)))
         except CoevalError as error:
             raise shown(error) from error
 
     def on_start(self, slug: str, request: gr.Request, *values: Any) -> dict[Any, Any]:
         def start(person: Person, task: str) -> None:
-            self.worker.start(drafting.start_job(self.context, person, task, read_wish(values)))
+            self.worker.start(preparing.start_job(self.context, person, task, read_wish(values)))
 
         return self._do(request, slug, start)
 
     def on_tick(self, slug: str | None, request: gr.Request) -> Any:
         try:
             person = get_person(self.context, request)
-            return jobs_view(drafting.list_jobs(self.context, person, slug)) if slug else gr.skip()
+            return jobs_view(preparing.list_jobs(self.context, person, slug)) if slug else gr.skip()
         except CoevalError:
             return gr.skip()
 
     def on_cancel(self, slug: str, request: gr.Request) -> dict[Any, Any]:
         def cancel(person: Person, task: str) -> None:
-            newest = drafting.list_jobs(self.context, person, task)[:1]
+            newest = preparing.list_jobs(self.context, person, task)[:1]
             for job in newest:
-                drafting.cancel_job(self.context, person, job.id)
+                preparing.cancel_job(self.context, person, job.id)
 
         return self._do(request, slug, cancel)
 
@@ -158,7 +159,9 @@ class _Prefill:
 
     def _again(self, request: gr.Request, slug: str, *, retry_unscored: bool) -> dict[Any, Any]:
         def again(person: Person, task: str) -> None:
-            self.worker.start(drafting.restart_job(self.context, person, task, retry_unscored=retry_unscored))
+            self.worker.start(
+                preparing.restart_job(self.context, person, task, retry_unscored=retry_unscored)
+            )
 
         return self._do(request, slug, again)
 
@@ -175,7 +178,7 @@ class _Prefill:
             raise shown(error) from error
 
     def _state(self, person: Person, slug: str) -> dict[Any, Any]:
-        listed = drafting.list_jobs(self.context, person, slug)
+        listed = preparing.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         newest = listed[0] if listed else None
         busy = newest is not None and newest.state in (JobState.QUEUED, JobState.RUNNING)

@@ -10,10 +10,11 @@ import gradio as gr
 
 from coeval.domain import Person, Scale
 from coeval.errors import CoevalError, InputError
-from coeval.store.review import Dispute
-from coeval.study import criteria, design, review
+from coeval.store.queries.scrutiny.review import Dispute
 from coeval.study.access import Context
-from coeval.study.review import Comparison
+from coeval.study.criteria import rounds
+from coeval.study.scrutiny import design, review
+from coeval.study.scrutiny.review import Comparison
 from coeval.ui.identity import get_person, shown
 from coeval.ui.review_views import changes_view, comparison_view, habits_view
 from coeval.ui.view import View, el
@@ -102,7 +103,7 @@ class _Handlers:
 
     def on_load(self, slug: str | None, request: gr.Request) -> dict[Any, Any]:
         def load(person: Person) -> dict[Any, Any]:
-            if not slug or criteria.get_criteria_set(self.context, person, slug) is None:
+            if not slug or rounds.get_criteria_set(self.context, person, slug) is None:
                 return self._nothing_yet()
             return self._lists(person, slug) | self._compared(None)
 
@@ -162,7 +163,7 @@ class _Handlers:
     def _lists(self, person: Person, slug: str) -> dict[Any, Any]:
         """Everything on the tab but the comparison."""
         parts, context = self.parts, self.context
-        current = criteria.get_criteria_set(context, person, slug)
+        current = rounds.get_criteria_set(context, person, slug)
         habits = review.list_habits(context, person, slug)
         share = design.get_design(context, person, slug).design.sown_share
         names = (

@@ -15,10 +15,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError, StaleError, StorageError
-from coeval.store.assignments import Filter
-from coeval.study import scrutiny
+from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
-from coeval.study.scrutiny import Move, Where
+from coeval.study.scrutiny import steps
+from coeval.study.scrutiny.steps import Move, Where
 from coeval.ui.identity import get_person
 from coeval.ui.payloads import LARGEST_ID, MarkPayload, SubmissionPayload, SuggestionPayload
 from coeval.ui.step_json import history_json, step_json
@@ -50,7 +50,7 @@ def add_api(app: FastAPI, context: Context) -> None:
         move: Move = Move.HERE,
     ) -> dict[str, Any]:
         where = Where(filter, at, instance, criterion, move)
-        return step_json(scrutiny.get_step(context, get_person(context, request), slug, where))
+        return step_json(steps.get_step(context, get_person(context, request), slug, where))
 
     saving = CapacityLimiter(1)
 
@@ -61,7 +61,7 @@ def add_api(app: FastAPI, context: Context) -> None:
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
-        mark = scrutiny.mark_instance(
+        mark = steps.mark_instance(
             context,
             get_person(context, request),
             slug,
@@ -75,12 +75,12 @@ def add_api(app: FastAPI, context: Context) -> None:
     @router.get("/history")
     def get_history(request: Request, slug: str, instance: Named, criterion: Named) -> dict[str, Any]:
         person = get_person(context, request)
-        return {"versions": history_json(scrutiny.list_history(context, person, slug, instance, criterion))}
+        return {"versions": history_json(steps.list_history(context, person, slug, instance, criterion))}
 
     @router.post("/suggestions")
     def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:
         person = get_person(context, request)
-        scrutiny.suggest_criterion(context, person, slug, payload.instance, payload.text)
+        steps.suggest_criterion(context, person, slug, payload.instance, payload.text)
         return {"suggested": True}
 
     app.include_router(router)
@@ -97,13 +97,13 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
     step, ended = None, ""
     try:
         with context.store.write():
-            saved = scrutiny.submit(context, person, slug, sent)
+            saved = steps.submit(context, person, slug, sent)
             try:
-                step = step_json(scrutiny.get_step(context, person, slug, onward))
+                step = step_json(steps.get_step(context, person, slug, onward))
             except NotAllowedError as error:  # there is no more work for this person; what they saved is kept
                 ended = str(error)
     except StaleError as error:
-        step = step_json(scrutiny.get_step(context, person, slug, here))
+        step = step_json(steps.get_step(context, person, slug, here))
         return JSONResponse({"error": "stale", "message": str(error), "step": step}, 409)
     kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
     return JSONResponse({"saved": kept, "next": step, "message": ended})

@@ -11,8 +11,10 @@ import pandas as pd
 
 from coeval.domain import Origin, Person, Proposal, Role
 from coeval.errors import CoevalError
-from coeval.study import criteria, drafting, tasks
+from coeval.study import tasks
 from coeval.study.access import Context
+from coeval.study.criteria import rounds
+from coeval.study.drafting import preparing
 from coeval.ui import criteria_views as views
 from coeval.ui.criteria_tables import ballot_frame, decisions_frame, read_decisions, read_votes
 from coeval.ui.identity import get_person, shown
@@ -165,14 +167,14 @@ class _Handlers:
     def on_save(self, slug: str, ballot: pd.DataFrame, request: gr.Request) -> dict[Any, Any]:
         def save(person: Person, task: str) -> None:
             votes = read_votes(ballot)
-            criteria.cast_ballot(self.context, person, task, int(ballot.attrs["rev"]), votes)
+            rounds.cast_ballot(self.context, person, task, int(ballot.attrs["rev"]), votes)
 
         return self._do(request, slug, save)
 
     def on_open_vote(self, slug: str, lines: str, request: gr.Request) -> dict[Any, Any]:
         def open_vote(person: Person, task: str) -> None:
             proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
-            criteria.open_round(self.context, person, task, proposals)
+            rounds.open_round(self.context, person, task, proposals)
 
         return self._do(request, slug, open_vote) | {self.parts.lines: ""}
 
@@ -180,28 +182,28 @@ class _Handlers:
         return self._do(
             request,
             slug,
-            lambda person, task: criteria.reopen_criteria(self.context, person, task, suggested or ()),
+            lambda person, task: rounds.reopen_criteria(self.context, person, task, suggested or ()),
         )
 
     def on_take(self, slug: str, chosen: list[int], request: gr.Request) -> dict[Any, Any]:
         def take(person: Person, task: str) -> None:
-            criteria.take_findings(self.context, person, task, chosen)
+            rounds.take_findings(self.context, person, task, chosen)
 
         return self._do(request, slug, take)
 
     def on_establish(self, slug: str, table: pd.DataFrame, request: gr.Request) -> dict[Any, Any]:
         def establish(person: Person, task: str) -> None:
-            criteria.establish(self.context, person, task, **read_decisions(table))
+            rounds.establish(self.context, person, task, **read_decisions(table))
 
         return self._do(request, slug, establish)
 
     async def on_draft(self, slug: str, samples: int, model: str, request: gr.Request) -> dict[Any, Any]:
         try:
             person = get_person(self.context, request)
-            proposals = await drafting.draft_criteria(
+            proposals = await preparing.draft_criteria(
                 self.context, person, slug, model=model, samples=samples
             )
-            criteria.open_round(self.context, person, slug, proposals)
+            rounds.open_round(self.context, person, slug, proposals)
             return self._state(person, slug)
         except CoevalError as error:
             raise shown(error) from error
@@ -226,13 +228,13 @@ class _Handlers:
         """The whole tab as it stands for this person."""
         parts, owner = self.parts, person.role is Role.OWNER
         task = tasks.get_task(self.context, person, slug)
-        round_ = criteria.get_round(self.context, person, slug)
-        current = criteria.get_criteria_set(self.context, person, slug)
+        round_ = rounds.get_round(self.context, person, slug)
+        current = rounds.get_criteria_set(self.context, person, slug)
         voting = round_ is not None and round_.open
-        tally = criteria.get_tally(self.context, person, slug) if owner else None
+        tally = rounds.get_tally(self.context, person, slug) if owner else None
         done = views.established_view(current)
         may_reopen = owner and current is not None and not voting
-        ideas = criteria.list_suggestions(self.context, person, slug) if may_reopen else []
+        ideas = rounds.list_suggestions(self.context, person, slug) if may_reopen else []
         update: dict[Any, Any] = {
             parts.card: views.task_card(task),
             parts.main: None if voting else done or views.waiting_view(owner),
@@ -245,7 +247,7 @@ class _Handlers:
         }
         said = [(views.suggestion_label(one), one.id) for one in ideas]
         update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
-        found = criteria.list_findings(self.context, person, slug) if owner and voting else []
+        found = rounds.list_findings(self.context, person, slug) if owner and voting else []
         labels = [(views.finding_label(one), n) for n, one in enumerate(found)]
         update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(found))
         update[parts.take] = gr.Button(visible=any(one.suggestion for one in found))

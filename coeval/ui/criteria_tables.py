@@ -9,7 +9,7 @@ import pandas as pd
 from coeval.domain import Action, Proposal, Vote
 from coeval.errors import InputError
 from coeval.rules.ballots import ProposalTally, Tally
-from coeval.study.criteria import RoundState
+from coeval.study.criteria.rounds import RoundState
 from coeval.ui.criteria_views import words_of
 from coeval.ui.review_table.sheet import COLUMNS
 

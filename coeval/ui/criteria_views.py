@@ -5,8 +5,8 @@ from __future__ import annotations
 from coeval.domain import Action, Ballot, CriteriaSet, Origin, Task
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.doubts import Finding
-from coeval.store.review import Suggestion
-from coeval.study.criteria import RoundState
+from coeval.store.queries.scrutiny.review import Suggestion
+from coeval.study.criteria.rounds import RoundState
 from coeval.ui.view import Node, el
 
 VERBS = {

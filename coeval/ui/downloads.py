@@ -14,9 +14,9 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 
 from coeval.errors import NotFoundError
-from coeval.export import SIMPLE, export_table, export_zip, safe
 from coeval.study import statistics
 from coeval.study.access import Context
+from coeval.study.exporting.export import SIMPLE, export_table, export_zip, safe
 from coeval.ui.agreement import get_figure
 from coeval.ui.identity import get_person
 

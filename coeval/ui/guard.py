@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coeval.domain import Role
 from coeval.study.access import Context
-from coeval.study.people import get_member, get_signed_in
+from coeval.study.people.sessions import get_member, get_signed_in
 from coeval.ui.identity import COOKIE
 
 HEADERS = {

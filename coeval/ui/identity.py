@@ -13,7 +13,7 @@ from coeval.domain import Person
 from coeval.errors import CoevalError, NotAllowedError
 from coeval.settings import Settings
 from coeval.study.access import Context
-from coeval.study.people import SESSION_DAYS, get_signed_in
+from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
 
 COOKIE = "coeval_session"
 

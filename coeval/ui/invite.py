@@ -19,7 +19,7 @@ def add_invite(commands: argparse._SubParsersAction, common: argparse.ArgumentPa
 
 
 def _invite(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.accounts import invite
+    from coeval.study.people.accounts import invite
 
     print(build_link(context.settings, invite(context, OPERATOR, options.role, name=options.name)))
     if context.settings.sign_in is not SignIn.ACCOUNTS:

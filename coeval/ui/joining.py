@@ -12,11 +12,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, NotAllowedError, NotFoundError
-from coeval.store.enrolments import Standing
-from coeval.study import onboarding, overview
+from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import Context
-from coeval.study.onboarding import Link, Visit
-from coeval.study.people import get_signed_in
+from coeval.study.crowd import onboarding, overview
+from coeval.study.crowd.onboarding import Link, Visit
+from coeval.study.people.sessions import get_signed_in
 from coeval.ui.identity import COOKIE, get_person, keep_session
 from coeval.ui.pages import form_node, render_page
 from coeval.ui.study_views import StudyForm, StudyView, show_code, show_front, show_standing

@@ -18,7 +18,7 @@ import httpx
 
 from coeval.errors import NotAllowedError
 from coeval.settings import OAuth
-from coeval.study.accounts import Profile
+from coeval.study.people.accounts import Profile
 
 PATIENCE = 10.0
 AGAIN = "Hugging Face did not confirm who you are: sign in again."

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from coeval.domain import MAX_REMARK, Action, RowKind
 from coeval.errors import InputError
 from coeval.rules.evaluation_rows import AddedRow, SentRow
-from coeval.study.scrutiny import Sent
+from coeval.study.scrutiny.steps import Sent
 
 MAX_ROWS = 500
 """Drafted lines in one table; a draft has a handful, a ballot a few dozen."""

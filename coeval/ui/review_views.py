@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from coeval.domain import Action, Arm, EvaluationRow, RowKind, ScrutinyRow, Submission
 from coeval.rules.evaluation_rows import name_rows
 from coeval.rules.habits import Habits
-from coeval.store.review import Change
-from coeval.study.review import Column, Comparison
+from coeval.store.queries.scrutiny.review import Change
+from coeval.study.scrutiny.review import Column, Comparison
 from coeval.ui.view import Node, el, table
 
 ARMS = {Arm.ASSISTED: "saw the draft", Arm.BLIND: "blind", Arm.FIRST: "scored first, then saw the draft"}

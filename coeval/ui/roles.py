@@ -29,7 +29,7 @@ def load_rules() -> dict[str, Rule]:
     """Every use case with who may call it, by its full name."""
     for module in pkgutil.iter_modules(coeval.study.__path__):
         import_module(f"coeval.study.{module.name}")
-    import_module("coeval.export")
+    import_module("coeval.study.exporting.export")
     return dict(sorted(RULES.items()))
 
 

@@ -12,8 +12,8 @@ import uvicorn
 from coeval.errors import InputError
 from coeval.settings import Settings
 from coeval.study.access import Context
-from coeval.study.demo import ensure_demo
-from coeval.study.snapshots import open_kept
+from coeval.study.hosting.snapshots import open_kept
+from coeval.study.importing.demo import ensure_demo
 from coeval.ui.server import build_app
 
 

@@ -15,8 +15,8 @@ from fastapi.staticfiles import StaticFiles
 from coeval.domain import Role
 from coeval.settings import spare_gradio
 from coeval.study.access import Context
-from coeval.study.people import get_member
-from coeval.study.worker import mark_interrupted
+from coeval.study.drafting.worker import mark_interrupted
+from coeval.study.people.sessions import get_member
 from coeval.ui.admin import build_admin
 from coeval.ui.api import add_api
 from coeval.ui.downloads import add_downloads

@@ -11,8 +11,8 @@ from fastapi.responses import RedirectResponse, Response
 from coeval.domain import Person
 from coeval.errors import CoevalError, NotAllowedError
 from coeval.settings import SignIn
-from coeval.study import accounts, people
 from coeval.study.access import Context
+from coeval.study.people import accounts, sessions
 from coeval.ui import oauth
 from coeval.ui.identity import COOKIE, drop_cookie, get_person, keep_session, set_cookie
 from coeval.ui.pages import render_page
@@ -29,18 +29,18 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
 
     @app.get("/signin")
     def show_sign_in(request: Request, next: str = "") -> Response:
-        if people.get_signed_in(context, request.cookies.get(COOKIE)):
+        if sessions.get_signed_in(context, request.cookies.get(COOKIE)):
             return RedirectResponse(f"./{check_next(next)}", 303)
         return _sign_in_page(context, next=check_next(next))
 
     @app.post("/signout")
     def post_sign_out(request: Request) -> Response:
-        people.sign_out(context, request.cookies.get(COOKIE, ""))
+        sessions.sign_out(context, request.cookies.get(COOKIE, ""))
         return _signed_out(context)
 
     @app.post("/signout/everywhere")
     def post_sign_out_everywhere(request: Request) -> Response:
-        people.sign_out_everywhere(context, get_person(context, request))
+        sessions.sign_out_everywhere(context, get_person(context, request))
         return _signed_out(context, "../")
 
     if kind is SignIn.NAMES:
@@ -93,7 +93,7 @@ def _add_names(app: FastAPI, context: Context) -> None:
         try:
             old = request.cookies.get(COOKIE)
             return _let_in(
-                context, lambda: people.sign_in(context, name, old_token=old), f"./{check_next(next)}"
+                context, lambda: sessions.sign_in(context, name, old_token=old), f"./{check_next(next)}"
             )
         except CoevalError as error:
             return _sign_in_page(context, str(error), name, check_next(next))

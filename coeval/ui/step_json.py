@@ -8,7 +8,7 @@ from typing import Any
 from coeval.domain import Action, Arm, Draft, RowKind, ScrutinyRow, Submission
 from coeval.rules.arms import tells_system
 from coeval.rules.evaluation_rows import name_rows
-from coeval.study.queue import Step
+from coeval.study.scrutiny.queue import Step
 
 Json = dict[str, Any]
 BLIND = "This one is yours alone: no draft is shown. Choose a score and say why."

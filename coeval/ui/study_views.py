@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from coeval.store.crowd import StudyState
-from coeval.store.enrolments import Standing
-from coeval.store.keys import Attempt
-from coeval.study.onboarding import Link, Visit
+from coeval.store.queries.crowd.answer_keys import Attempt
+from coeval.store.queries.crowd.reservations import StudyState
+from coeval.store.queries.people.enrolments import Standing
+from coeval.study.crowd.onboarding import Link, Visit
 from coeval.ui.view import Node, el, table
 
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coeval.export import SIMPLE
-from coeval.store.exports import UNITS
+from coeval.store.queries.bulk.exports import UNITS
+from coeval.study.exporting.export import SIMPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = SIMPLE | {"reliability.csv": UNITS}

@@ -38,8 +38,8 @@ from coeval.domain import (
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
 from coeval.ui.agreement import SECTIONS
 from tests.benchmarks.saves import cpu_seconds
 from tests.browser import CHROMIUM_ARGS, HOW_TO_GET_IT

@@ -103,7 +103,7 @@ def build_study(folder: Path, calls: int) -> None:
     from coeval.llm.prompting.options import JudgeOptions
     from coeval.llm.protocols.by_criterion import render_calls
     from coeval.study.access import OPERATOR
-    from coeval.study.importing import import_study
+    from coeval.study.importing.importing import import_study
 
     folder.mkdir()
     task = Task(SLUG, "Retell an event", "Retell the event of the note for a local newspaper.")
@@ -135,8 +135,8 @@ def run_coeval(folder: Path, url: str) -> Figures:
     import openai  # noqa: F401  (both sides have it before the clock starts)
 
     from coeval.study.access import OPERATOR
-    from coeval.study.drafting import Wish
-    from coeval.study.judging import run_drafting
+    from coeval.study.drafting.execution import run_drafting
+    from coeval.study.drafting.preparing import Wish
 
     context = make_context(folder, url)
     clock = Clock()

@@ -27,8 +27,8 @@ from typing import Any
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
 from tests.conftest import make_study
 from tests.live_server import LiveServer, start_server
 

@@ -23,8 +23,8 @@ from coeval.domain import Study
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
-from coeval.study.importing import import_study
-from coeval.study.people import sign_in
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
 from tests.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
 from tests.conftest import make_study
 from tests.live_server import LiveServer, start_server

@@ -1,0 +1,1 @@
+"""The database file: connections, transactions, and its health."""

@@ -1,0 +1,72 @@
+"""Is the file sound? What ``python -m coeval check`` looks at, each with what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from coeval.store.engines.statements import rows, scalar
+from coeval.store.migrations.crowd import migrations
+
+COUNTED = (
+    "task", "instance", "criterion", "criteria_set", "ballot", "run", "draft", "draft_row", "annotator",
+    "assignment", "submission", "submission_row", "call", "job",
+)  # fmt: skip
+
+FAULTS = {
+    "submissions whose revisions have a gap": (
+        "SELECT count(*) FROM (SELECT 1 FROM submission GROUP BY annotator, instance, criterion"
+        " HAVING max(revision) <> count(*))"
+    ),
+    "submissions without any row": (
+        "SELECT count(*) FROM submission s WHERE s.draft IS NOT NULL AND s.arm = 'assisted'"
+        " AND NOT EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id)"
+    ),
+    "submissions by a draft of another instance or criterion": (
+        "SELECT count(*) FROM submission s JOIN draft d ON d.id = s.draft"
+        " WHERE d.instance <> s.instance OR d.criterion <> s.criterion"
+    ),
+    "submissions saved before they were opened": (
+        "SELECT count(*) FROM submission WHERE opened_at IS NOT NULL AND opened_at > submitted_at"
+    ),
+    "instances whose positions have a gap": (
+        "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*))"
+    ),
+    "queues whose tally is not what is in them": (
+        "SELECT count(*) FROM (SELECT sum(state = 'finished') AS finished, sum(flagged) AS flagged, annotator, task"
+        " FROM assignment GROUP BY annotator, task) q LEFT JOIN queue_tally t USING (annotator, task)"
+        " WHERE q.finished <> coalesce(t.finished, 0) OR q.flagged <> coalesce(t.flagged, 0)"
+    ),
+    "tasks that show more than one run": (
+        "SELECT count(*) FROM (SELECT 1 FROM run WHERE shown = 1 GROUP BY task HAVING count(*) > 1)"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a check found: totals by table, and faults in words (none: the file is sound)."""
+
+    migrations: tuple[str, ...]
+    totals: dict[str, int]
+    faults: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.faults
+
+
+def check_file(db: Database) -> Health:
+    """Look at the whole file: pages, references between tables, and what our own rules promise."""
+    pages = [row["integrity_check"] for row in rows(db, "PRAGMA integrity_check")]
+    faults = [f"page fault: {text}" for text in pages if text != "ok"]
+    orphans: dict[str, int] = {}
+    for row in rows(db, "PRAGMA foreign_key_check"):
+        name = f"{row['table']} without its {row['parent']}"
+        orphans[name] = orphans.get(name, 0) + 1
+    faults += [f"{n:,} rows of {name}" for name, n in orphans.items()]
+    faults += [f"{n:,} {name}" for name, sql in FAULTS.items() if (n := scalar(db, sql))]
+    known = tuple(one.name for one in migrations.applied(db))
+    totals = {table: int(scalar(db, f"SELECT count(*) FROM {table}")) for table in COUNTED}
+    return Health(known, totals, tuple(faults))

@@ -1,0 +1,1 @@
+"""The schema, as numbered migrations. A released one is never edited: add the next."""

@@ -1,0 +1,1 @@
+"""Reads and writes, by what they are about."""

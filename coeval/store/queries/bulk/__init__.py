@@ -1,0 +1,1 @@
+"""Reads and writes of whole studies: exports, imports, statistics."""

@@ -1,0 +1,176 @@
+"""Criteria, the votes on them, and the sets they end in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Origin, Proposal, Role, Scale, Vote
+from coeval.store.engines.statements import insert, now, one, rows, scalar, to_json
+
+
+def criterion_of(row: dict[str, Any]) -> Criterion:
+    return Criterion(
+        text=row["text"],
+        name=row["name"],
+        origin=Origin(row["origin"]),
+        scale=Scale(row["scale_min"], row["scale_max"]),
+        id=row["id"],
+    )
+
+
+def _proposal(row: dict[str, Any]) -> Proposal:
+    return Proposal(
+        text=row["text"],
+        origin=Origin(row["origin"]),
+        support=row["support"],
+        samples=row["samples"],
+        members=tuple(json.loads(row["members_json"])),
+        kept_criterion=row["criterion"],
+        note=row["note"],
+        id=row["id"],
+    )
+
+
+def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
+    """The stored criterion of that wording and scale; written where there is none yet."""
+    key = [task, criterion.text, criterion.scale.low, criterion.scale.high]
+    sql = "SELECT * FROM criterion WHERE task = ? AND text = ? AND scale_min = ? AND scale_max = ?"
+    row = one(db, sql, key)
+    if row is None:
+        insert(
+            db,
+            "criterion",
+            task=task,
+            name=criterion.name,
+            text=criterion.text,
+            origin=criterion.origin,
+            scale_min=criterion.scale.low,
+            scale_max=criterion.scale.high,
+        )
+        row = one(db, sql, key)
+    assert row is not None
+    return criterion_of(row)
+
+
+def get_criteria_set(db: Database, task: int, version: int | None = None) -> CriteriaSet | None:
+    """A version of the criteria set; the newest where none is named."""
+    head = one(
+        db,
+        "SELECT * FROM criteria_set WHERE task = ? AND version = coalesce(?,"
+        " (SELECT max(version) FROM criteria_set WHERE task = ?))",
+        [task, version, task],
+    )
+    if head is None:
+        return None
+    members = rows(
+        db,
+        "SELECT c.* FROM criteria_set_member m JOIN criterion c ON c.id = m.criterion"
+        " WHERE m.criteria_set = ? ORDER BY m.position",
+        [head["id"]],
+    )
+    return CriteriaSet(
+        version=head["version"],
+        criteria=tuple(criterion_of(row) for row in members),
+        established_at=head["established_at"],
+        established_by=head["established_by"],
+        id=head["id"],
+    )
+
+
+def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by: str) -> CriteriaSet:
+    """Freeze these criteria as the next version of the task's set."""
+    version = 1 + scalar(db, "SELECT coalesce(max(version), 0) FROM criteria_set WHERE task = ?", [task])
+    set_id = insert(db, "criteria_set", task=task, version=version, established_at=now(), established_by=by)
+    for position, criterion in enumerate(criteria, 1):
+        stored = ensure_criterion(db, task, criterion)
+        db.conn.execute("INSERT INTO criteria_set_member VALUES (?, ?, ?)", [set_id, position, stored.id])
+    added = get_criteria_set(db, task, version)
+    assert added is not None
+    return added
+
+
+def get_round(db: Database, task: int) -> dict[str, Any] | None:
+    """The newest round: id, version, round, opened_at. It is open while its version is not established."""
+    return one(
+        db,
+        "SELECT r.*, NOT EXISTS (SELECT 1 FROM criteria_set s WHERE s.task = r.task"
+        " AND s.version = r.version) AS open FROM ballot_round r WHERE r.task = ?"
+        " ORDER BY r.version DESC, r.round DESC LIMIT 1",
+        [task],
+    )
+
+
+def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposal]) -> int:
+    """Open the next round of a version with these proposals, and give the round's id."""
+    number = 1 + scalar(
+        db, "SELECT coalesce(max(round), 0) FROM ballot_round WHERE task = ? AND version = ?", [task, version]
+    )
+    round_id = insert(db, "ballot_round", task=task, version=version, round=number, opened_at=now())
+    for position, proposal in enumerate(proposals, 1):
+        insert(
+            db,
+            "proposal",
+            ballot_round=round_id,
+            position=position,
+            text=proposal.text,
+            origin=proposal.origin,
+            support=proposal.support,
+            samples=proposal.samples,
+            members_json=to_json(list(proposal.members)),
+            criterion=proposal.kept_criterion,
+            note=proposal.note,
+        )
+    return round_id
+
+
+def list_proposals(db: Database, round_id: int) -> list[Proposal]:
+    sql = "SELECT * FROM proposal WHERE ballot_round = ? ORDER BY position"
+    return [_proposal(row) for row in rows(db, sql, [round_id])]
+
+
+def list_proposed(db: Database, task: int) -> list[str]:
+    """The wording of everything that was ever put to the vote in a task."""
+    sql = "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ? ORDER BY p.id"
+    return [row["text"] for row in rows(db, sql, [task])]
+
+
+def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:
+    sql = "SELECT * FROM vote WHERE ballot = ? ORDER BY position"
+    return tuple(
+        Vote(Action(row["action"]), row["proposal"], row["reason"], row["new_text"])
+        for row in rows(db, sql, [ballot])
+    )
+
+
+def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> list[Ballot]:
+    """The ballots that count in a round, of everybody or of one person, in the order of their owners."""
+    heads = rows(
+        db,
+        "SELECT b.*, a.name, a.role FROM current_ballot b JOIN annotator a ON a.id = b.annotator"
+        " WHERE b.ballot_round = ? AND coalesce(?, b.annotator) = b.annotator ORDER BY b.annotator",
+        [round_id, person],
+    )
+    return [
+        Ballot(row["name"], _votes(db, row["id"]), Role(row["role"]), row["revision"], row["saved_at"])
+        for row in list(heads)
+    ]
+
+
+def record_ballot(db: Database, round_id: int, person: int, votes: Sequence[Vote], revision: int) -> str:
+    """Append one save of a ballot and give its time."""
+    saved_at = now()
+    ballot = insert(
+        db, "ballot", ballot_round=round_id, annotator=person, revision=revision, saved_at=saved_at
+    )
+    db.conn.executemany(
+        "INSERT INTO vote (ballot, position, proposal, action, reason, new_text) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (ballot, position, vote.proposal, vote.action, vote.reason, vote.new_text)
+            for position, vote in enumerate(votes, 1)
+        ],
+    )
+    return saved_at

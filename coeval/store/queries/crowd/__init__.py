@@ -1,0 +1,1 @@
+"""Crowd studies: plans, reservations, answer keys."""

@@ -1,0 +1,1 @@
+"""Drafting: runs and drafts, the ledger of calls, jobs, what helps a judge."""

@@ -1,0 +1,195 @@
+"""Runs and the drafts they made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Draft, DraftStatus, EvaluationRow, Quote, RowKind, Run
+from coeval.store.engines.statements import insert, now, one, rows, scalar, to_json
+
+
+def _run(row: dict[str, Any]) -> Run:
+    return Run(
+        protocol=row["protocol"],
+        model=row["model"],
+        label=row["label"],
+        prompt_hash=row["prompt_hash"],
+        params=json.loads(row["params_json"]),
+        shown=bool(row["shown"]),
+        created_at=row["created_at"],
+        id=row["id"],
+    )
+
+
+def list_runs(db: Database, task: int) -> list[Run]:
+    return [_run(row) for row in rows(db, "SELECT * FROM run WHERE task = ? ORDER BY id", [task])]
+
+
+def get_run(db: Database, task: int, label: str) -> Run | None:
+    row = one(db, "SELECT * FROM run WHERE task = ? AND label = ?", [task, label])
+    return _run(row) if row else None
+
+
+def get_shown_run(db: Database, task: int) -> Run | None:
+    row = one(db, "SELECT * FROM run WHERE task = ? AND shown = 1", [task])
+    return _run(row) if row else None
+
+
+def add_run(db: Database, task: int, run: Run, criteria_set: int | None) -> Run:
+    """Store a run; it is shown where the task shows none yet and ``run.shown`` asks for it."""
+    shown = run.shown and get_shown_run(db, task) is None
+    created_at = run.created_at or now()
+    run_id = insert(
+        db,
+        "run",
+        task=task,
+        criteria_set=criteria_set,
+        protocol=run.protocol,
+        model=run.model,
+        prompt_hash=run.prompt_hash,
+        params_json=to_json(dict(run.params)),
+        label=run.label,
+        shown=int(shown),
+        created_at=created_at,
+    )
+    return replace(run, id=run_id, shown=shown, created_at=created_at)
+
+
+def show_run(db: Database, task: int, run: int) -> None:
+    """Make this the one run that annotators see."""
+    db.conn.execute("UPDATE run SET shown = 0 WHERE task = ?", [task])
+    db.conn.execute("UPDATE run SET shown = 1 WHERE task = ? AND id = ?", [task, run])
+
+
+def record_draft(db: Database, run: int, draft: Draft) -> int:
+    """Append a draft with its rows and quotes, and give its id. A stored draft is never changed."""
+    record_drafts(db, run, [draft])
+    return int(scalar(db, DRAFT, _key(run, draft)))
+
+
+def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
+    """Append many drafts of a run, each with its rows and quotes."""
+    made_at = now()
+    db.conn.executemany(
+        "INSERT INTO draft (run, instance, criterion, attempt, status, score, reason, raw, samples_json, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (run, d.instance, d.criterion, d.attempt, d.status, d.score, d.reason, d.raw,
+             to_json(list(d.samples)), made_at)
+            for d in drafts
+        ],
+    )  # fmt: skip
+    db.conn.executemany(
+        f"INSERT INTO draft_row (draft, position, kind, text) VALUES (({DRAFT}), ?, ?, ?)",
+        [(*_key(run, d), at, row.kind, row.text) for d in drafts for at, row in enumerate(d.rows)],
+    )
+    db.conn.executemany(
+        "INSERT INTO quote (draft_row, position, text, quote_start, quote_end) VALUES"
+        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT}) AND position = ?), ?, ?, ?, ?)",
+        [
+            (*_key(run, d), at, i, quote.text, quote.start, quote.end)
+            for d in drafts
+            for at, row in enumerate(d.rows)
+            for i, quote in enumerate(row.quotes)
+        ],
+    )
+
+
+DRAFT = "SELECT id FROM draft WHERE run = ? AND instance = ? AND criterion = ? AND attempt = ?"
+
+
+def _key(run: int, draft: Draft) -> tuple[int, int, int, int]:
+    """What ``DRAFT`` finds a draft by."""
+    return run, draft.instance, draft.criterion, draft.attempt
+
+
+def get_draft(db: Database, draft: int) -> Draft | None:
+    return _with_rows(db, one(db, "SELECT * FROM draft WHERE id = ?", [draft]))
+
+
+def get_current_draft(db: Database, run: int, instance: int, criterion: int) -> Draft | None:
+    """The latest attempt of a run at one instance and criterion."""
+    sql = "SELECT * FROM draft WHERE run = ? AND instance = ? AND criterion = ? ORDER BY attempt DESC LIMIT 1"
+    return _with_rows(db, one(db, sql, [run, instance, criterion]))
+
+
+def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
+    if head is None:
+        return None
+    return replace(draft_of(head), rows=_rows(db, head["id"]))
+
+
+def draft_of(row: dict[str, Any]) -> Draft:
+    """The draft of a row of ``draft``, without its lines."""
+    return Draft(
+        instance=row["instance"],
+        criterion=row["criterion"],
+        score=row["score"],
+        status=DraftStatus(row["status"]),
+        reason=row["reason"],
+        raw=row["raw"],
+        samples=tuple(json.loads(row["samples_json"])),
+        attempt=row["attempt"],
+        run=row["run"],
+        id=row["id"],
+    )
+
+
+def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
+    quotes: dict[int, list[Quote]] = {}
+    for row in rows(
+        db,
+        "SELECT q.* FROM quote q JOIN draft_row r ON r.id = q.draft_row WHERE r.draft = ?"
+        " ORDER BY q.draft_row, q.position",
+        [draft],
+    ):
+        quote = Quote(row["text"], row["quote_start"], row["quote_end"])
+        quotes.setdefault(row["draft_row"], []).append(quote)
+    lines = rows(db, "SELECT * FROM draft_row WHERE draft = ? ORDER BY position", [draft])
+    return tuple(
+        EvaluationRow(RowKind(row["kind"]), row["text"], tuple(quotes.get(row["id"], ())), row["id"])
+        for row in lines
+    )
+
+
+def next_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
+    """The number of a further attempt at a pair: 1 where there is no draft yet."""
+    sql = "SELECT coalesce(max(attempt), 0) + 1 FROM draft WHERE run = ? AND instance = ? AND criterion = ?"
+    return int(scalar(db, sql, [run, instance, criterion]))
+
+
+def count_drafts(db: Database, run: int) -> dict[str, int]:
+    """How many instance x criterion pairs of a run are ``ok`` and ``unscored``."""
+    sql = "SELECT status, count(*) AS n FROM current_draft WHERE run = ? GROUP BY status"
+    return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in rows(db, sql, [run])}
+
+
+def list_undrafted(
+    db: Database, task: int, run: int, criteria: Iterable[int], *, retry_unscored: bool = False
+) -> Iterator[tuple[int, int]]:
+    """(instance, criterion) pairs that a run has still to draft, instance by instance.
+
+    With ``retry_unscored`` the pairs whose latest draft is unscored are given as well.
+    """
+    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    done = "d.status = 'ok'" if retry_unscored else "1 = 1"
+    sql = (
+        "SELECT i.id AS instance, c.id AS criterion FROM instance i JOIN criterion c"
+        f" ON c.id IN ({marks}) WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM draft d WHERE d.run = ?"
+        f" AND d.instance = i.id AND d.criterion = c.id AND {done}) ORDER BY i.position, c.id"
+    )
+    return ((row["instance"], row["criterion"]) for row in rows(db, sql, [task, run]))
+
+
+def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
+    """(instance's external id, criterion's text, score) of a run's scored drafts."""
+    sql = (
+        "SELECT i.external_id, c.text, d.score FROM current_draft d JOIN instance i ON i.id = d.instance"
+        " JOIN criterion c ON c.id = d.criterion WHERE d.run = ? AND d.status = 'ok' ORDER BY i.position, c.id"
+    )
+    return list(db.conn.execute(sql, [run]))

@@ -1,0 +1,74 @@
+"""Jobs: long work that outlives the page that started it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Job, JobState
+from coeval.store.engines.statements import insert, now, one, rows, to_json
+
+
+def _job(row: dict[str, Any]) -> Job:
+    values = {name: value for name, value in row.items() if name not in ("params_json", "state")}
+    return Job(**values, state=JobState(row["state"]), params=json.loads(row["params_json"]))
+
+
+def add_job(db: Database, job: Job) -> Job:
+    at = now()
+    job_id = insert(
+        db,
+        "job",
+        kind=job.kind,
+        task=job.task,
+        state=job.state,
+        params_json=to_json(dict(job.params)),
+        total=job.total,
+        done=job.done,
+        failed=job.failed,
+        message=job.message,
+        created_by=job.created_by,
+        created_at=at,
+        updated_at=at,
+    )
+    return replace(job, id=job_id, created_at=at, updated_at=at)
+
+
+def get_job(db: Database, job: int) -> Job | None:
+    row = one(db, "SELECT * FROM job WHERE id = ?", [job])
+    return _job(row) if row else None
+
+
+def list_jobs(db: Database, task: int, *, limit: int = 20) -> list[Job]:
+    sql = "SELECT * FROM job WHERE task = ? ORDER BY id DESC LIMIT ?"
+    return [_job(row) for row in rows(db, sql, [task, limit])]
+
+
+def update_job(db: Database, job: int, **values: Any) -> None:
+    """Change state, total, done, failed or message of a job."""
+    pairs = ", ".join(f"{name} = :{name}" for name in values)
+    db.conn.execute(
+        f"UPDATE job SET {pairs}, updated_at = :updated_at WHERE id = :id",
+        values | {"updated_at": now(), "id": job},
+    )
+
+
+def mark_interrupted(db: Database) -> int:
+    """Cancel jobs that say they are at work; gives how many. Those of batch files wait for no process."""
+    cursor = db.conn.execute(
+        "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
+        " updated_at = ? WHERE kind <> 'batch' AND state IN ('queued', 'running')",
+        [now()],
+    )
+    return cursor.rowcount
+
+
+def list_waiting(db: Database, kind: str) -> list[Job]:
+    """Jobs of a kind that wait for something from outside, oldest first."""
+    return [
+        _job(row)
+        for row in rows(db, "SELECT * FROM job WHERE kind = ? AND state = 'queued' ORDER BY id", [kind])
+    ]

@@ -1,0 +1,66 @@
+"""What helps a judge: evaluation steps of criteria, scores of assistant evaluators, ratings of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlite_utils import Database
+
+from coeval.store.engines.statements import insert, now, rows
+
+
+def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:
+    """The evaluation steps in force, by criterion; a criterion without any is left out."""
+    found: dict[int, str] = {}
+    for criterion in criteria:
+        sql = "SELECT text FROM criterion_steps WHERE criterion = ? ORDER BY id DESC LIMIT 1"
+        for row in rows(db, sql, [criterion]):
+            if row["text"]:
+                found[criterion] = row["text"]
+    return found
+
+
+def record_steps(db: Database, criterion: int, text: str, *, origin: str, by: str) -> None:
+    """Put a text of steps in force; an empty one takes them away."""
+    insert(
+        db, "criterion_steps", criterion=criterion, text=text, origin=origin, written_by=by, written_at=now()
+    )
+
+
+def get_assistant_scores(db: Database, task: int, assistant: str) -> dict[str, float]:
+    """What an assistant says of a task's instances, by external id; those it cannot score are left out."""
+    sql = (
+        "SELECT i.external_id, s.score FROM assistant_score s JOIN instance i ON i.id = s.instance"
+        " WHERE i.task = ? AND s.assistant = ? AND s.score IS NOT NULL"
+    )
+    return {row["external_id"]: row["score"] for row in rows(db, sql, [task, assistant])}
+
+
+def record_assistant_scores(
+    db: Database, task: int, assistant: str, scores: Mapping[str, float | None]
+) -> None:
+    """Store what an assistant says, by external id; what it said before of the same text stays."""
+    db.conn.executemany(
+        "INSERT INTO assistant_score (instance, assistant, score)"
+        " SELECT id, ?, ? FROM instance WHERE task = ? AND external_id = ?"
+        " ON CONFLICT (instance, assistant) DO NOTHING",
+        [(assistant, score, task, instance) for instance, score in scores.items()],
+    )
+
+
+def record_overall(db: Database, run: int, instance: int, score: float | None, reason: str) -> None:
+    """Store the model's rating of an instance as a whole; the first one stays."""
+    db.conn.execute(
+        "INSERT INTO overall_rating (run, instance, score, reason, created_at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (run, instance) DO NOTHING",
+        [run, instance, score, reason, now()],
+    )
+
+
+def list_overall(db: Database, run: int) -> dict[str, float]:
+    """A run's ratings of the whole, by the instance's external id."""
+    sql = (
+        "SELECT i.external_id, o.score FROM overall_rating o JOIN instance i ON i.id = o.instance"
+        " WHERE o.run = ? AND o.score IS NOT NULL ORDER BY i.position"
+    )
+    return {row["external_id"]: row["score"] for row in rows(db, sql, [run])}

@@ -1,0 +1,106 @@
+"""Where people stand in a study, as lines that are only ever added; the last one holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.store.engines.statements import insert, now, one, rows, scalar
+
+
+class Standing(StrEnum):
+    """A person's place in a study, from the first page to the end."""
+
+    CONSENTED = "consented"
+    """reads the guidelines"""
+    EXAM = "exam"
+    """takes the qualification"""
+    REVIEW = "review"
+    """waits for an owner to read the exam"""
+    SCREENED_OUT = "screened_out"
+    """failed the exam for the last time, or was refused"""
+    ADMITTED = "admitted"
+    """is given work"""
+    WARNED = "warned"
+    """failed an attention check, and has to read so before going on"""
+    FINISHED = "finished"
+    """did all they were asked for"""
+    REJECTED = "rejected"
+    """an owner took the work out of the statistics"""
+    BLOCKED = "blocked"
+    """failed too many attention checks"""
+    REMOVED = "removed"
+    """asked for their data to be removed"""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """One step of one person in one study."""
+
+    task: int
+    person: int
+    state: Standing
+    note: str = ""
+    actor: str = ""
+    at: str = ""
+
+
+def _enrolment(row: dict[str, Any]) -> Enrolment:
+    return Enrolment(
+        row["task"], row["annotator"], Standing(row["state"]), row["note"], row["actor"], row["at"]
+    )
+
+
+def get_enrolment(db: Database, task: int, person: int) -> Enrolment | None:
+    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id DESC LIMIT 1"
+    row = one(db, sql, [task, person])
+    return _enrolment(row) if row else None
+
+
+def list_steps(db: Database, task: int, person: int) -> list[Enrolment]:
+    """Every step, oldest first."""
+    sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id"
+    return [_enrolment(row) for row in rows(db, sql, [task, person])]
+
+
+def record_step(
+    db: Database, task: int, person: int, state: Standing, actor: str, note: str = ""
+) -> Enrolment:
+    step = Enrolment(task, person, state, note, actor, now())
+    insert(db, "enrolment", task=task, annotator=person, state=state, note=note, actor=actor, at=step.at)
+    return step
+
+
+def may_work(db: Database, person: int, slug: str) -> bool:
+    """Whether a study gives this person work now: its own task once admitted, its exam during the exam."""
+    found = scalar(
+        db,
+        "SELECT 1 FROM task t JOIN current_enrolment e ON e.annotator = :person JOIN crowd c ON c.task = e.task"
+        " WHERE t.slug = :slug AND ((e.task = t.id AND e.state IN ('admitted', 'warned', 'finished'))"
+        " OR (e.state = 'exam' AND c.exam = t.id)) LIMIT 1",
+        {"person": person, "slug": slug},
+    )
+    return bool(found)
+
+
+def list_studies(db: Database, person: int) -> list[str]:
+    """Slugs of the studies a person joined, the latest first."""
+    sql = (
+        "SELECT t.slug FROM current_enrolment e JOIN task t ON t.id = e.task WHERE e.annotator = ?"
+        " ORDER BY e.id DESC"
+    )
+    return [row["slug"] for row in rows(db, sql, [person])]
+
+
+def record_arrival(db: Database, task: int, person: int, study: str, session: str) -> None:
+    """Keep what a crowd service calls its study and session; the same coming is kept once."""
+    known = scalar(
+        db,
+        "SELECT 1 FROM arrival WHERE task = ? AND annotator = ? AND study = ? AND session = ?",
+        [task, person, study, session],
+    )
+    if not known:
+        insert(db, "arrival", task=task, annotator=person, study=study, session=session, at=now())

@@ -1,0 +1,78 @@
+"""Annotators and their sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Person, Role
+from coeval.store.engines.statements import insert, now, one, rows, scalar
+
+
+def person_of(row: dict[str, Any]) -> Person:
+    """A person from a row with id, name and role."""
+    return Person(name=row["name"], role=Role(row["role"]), id=row["id"])
+
+
+def get_person(db: Database, name: str) -> Person | None:
+    row = one(db, "SELECT * FROM annotator WHERE name = ?", [name])
+    return person_of(row) if row else None
+
+
+def get_person_by_id(db: Database, person: int) -> Person | None:
+    row = one(db, "SELECT * FROM annotator WHERE id = ?", [person])
+    return person_of(row) if row else None
+
+
+def list_people(db: Database) -> list[Person]:
+    return [person_of(row) for row in rows(db, "SELECT * FROM annotator ORDER BY id")]
+
+
+def count_owners(db: Database) -> int:
+    return int(scalar(db, "SELECT count(*) FROM annotator WHERE role = 'owner'"))
+
+
+def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Person:
+    """The person of that name; made with ``role`` where there is none yet."""
+    found = get_person(db, name)
+    if found:
+        return found
+    return Person(name, role, insert(db, "annotator", name=name, role=role, created_at=now()))
+
+
+def set_role(db: Database, person: int, role: Role) -> None:
+    db.conn.execute("UPDATE annotator SET role = ? WHERE id = ?", [role, person])
+
+
+def add_session(db: Database, token_hash: str, person: int, expires_at: str) -> None:
+    db.conn.execute(
+        "INSERT INTO session (token_hash, annotator, created_at, expires_at) VALUES (?, ?, ?, ?)",
+        [token_hash, person, now(), expires_at],
+    )
+
+
+def get_session_person(db: Database, token_hash: str) -> Person | None:
+    """Who a session belongs to, unless it has expired or was revoked."""
+    row = one(
+        db,
+        "SELECT a.* FROM session s JOIN annotator a ON a.id = s.annotator"
+        " WHERE s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?",
+        [token_hash, now()],
+    )
+    return person_of(row) if row else None
+
+
+def revoke_session(db: Database, token_hash: str) -> None:
+    db.conn.execute(
+        "UPDATE session SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL", [now(), token_hash]
+    )
+
+
+def revoke_all_sessions(db: Database, person: int) -> int:
+    """End every session of a person, and say how many there were."""
+    cursor = db.conn.execute(
+        "UPDATE session SET revoked_at = ? WHERE annotator = ? AND revoked_at IS NULL AND expires_at > ?",
+        [now(), person, now()],
+    )
+    return max(cursor.rowcount, 0)

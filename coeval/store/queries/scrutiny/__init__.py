@@ -1,0 +1,1 @@
+"""Scrutiny: queues, submissions, review, planted errors."""

@@ -1,0 +1,212 @@
+"""Each person's queue of instances: order, arm, and what is finished or flagged.
+
+Every function here reads a few rows through an index: its time does not grow with the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Arm
+from coeval.store.engines.statements import now, one, rows, scalar
+
+
+class Filter(StrEnum):
+    """Which of a person's instances the screen goes through."""
+
+    ALL = "all"
+    UNFINISHED = "unfinished"
+    FLAGGED = "flagged"
+
+
+CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One instance in one person's queue; positions count from 1."""
+
+    annotator: int
+    task: int
+    position: int
+    instance: int
+    arm: Arm | None
+    """Drawn when the person first opens the instance; None until then."""
+    finished: bool
+    flagged: bool
+    skipped: bool = False
+    opened_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a person says of an instance as a whole."""
+
+    flagged: bool = False
+    skipped: bool = False
+    comment: str = ""
+
+
+def _assignment(row: dict[str, Any]) -> Assignment:
+    return Assignment(
+        annotator=row["annotator"],
+        task=row["task"],
+        position=row["position"],
+        instance=row["instance"],
+        arm=Arm(row["arm"]) if row["arm"] else None,
+        finished=row["state"] == "finished",
+        flagged=bool(row["flagged"]),
+        skipped=bool(row["skipped"]),
+        opened_at=row["opened_at"] or "",
+    )
+
+
+def has_unassigned(db: Database, annotator: int, task: int) -> bool:
+    """Whether an instance of the task is not in the person's queue."""
+    highest = "SELECT coalesce(max(position), 0) FROM"
+    assigned = scalar(db, f"{highest} assignment WHERE annotator = ? AND task = ?", [annotator, task])
+    return bool(assigned != scalar(db, f"{highest} instance WHERE task = ?", [task]))
+
+
+def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
+    """Instances of the task that are not in the person's queue."""
+    sql = (
+        "SELECT id FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM assignment a"
+        " WHERE a.annotator = ? AND a.instance = i.id) ORDER BY i.position"
+    )
+    return [row["id"] for row in rows(db, sql, [task, annotator])]
+
+
+def add_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
+    """Append instances to a person's queue, in this order."""
+    first = scalar(
+        db, "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?",
+        [annotator, task],
+    )  # fmt: skip
+    db.conn.executemany(
+        "INSERT INTO assignment (annotator, task, position, instance, state) VALUES (?, ?, ?, ?, 'open')",
+        [(annotator, task, first + i, instance) for i, instance in enumerate(instances, 1)],
+    )
+
+
+def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignment:
+    """Note that the person now sees the instance, and in which arm: both hold from here on."""
+    opened_at = now()
+    db.conn.execute(
+        "UPDATE assignment SET arm = ?, opened_at = ? WHERE annotator = ? AND instance = ? AND arm IS NULL",
+        [arm, opened_at, assignment.annotator, assignment.instance],
+    )
+    return replace(assignment, arm=arm, opened_at=opened_at)
+
+
+def refresh_states(
+    db: Database,
+    task: int,
+    criteria: Sequence[int],
+    *,
+    annotator: int | None = None,
+    instance: int | None = None,
+) -> None:
+    """Set which assignments are finished: those with every one of these criteria saved.
+
+    All of the task's, one annotator's, or an annotator's at one instance.
+    """
+    marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
+    mine = "".join(
+        f" AND {column} = :{column}"
+        for column, value in (("annotator", annotator), ("instance", instance))
+        if value is not None
+    )
+    db.conn.execute(
+        "UPDATE assignment SET state = CASE WHEN :n > 0 AND (SELECT count(DISTINCT s.criterion)"
+        " FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance"
+        f" AND s.criterion IN ({marks})) = :n THEN 'finished' ELSE 'open' END"
+        f" WHERE task = :task{mine}",
+        {"n": len(criteria), "task": task, "annotator": annotator, "instance": instance},
+    )
+
+
+def get_assignment(db: Database, annotator: int, task: int, position: int) -> Assignment | None:
+    sql = "SELECT * FROM assignment WHERE annotator = ? AND task = ? AND position = ?"
+    row = one(db, sql, [annotator, task, position])
+    return _assignment(row) if row else None
+
+
+def find_assignment(db: Database, annotator: int, instance: int) -> Assignment | None:
+    row = one(db, "SELECT * FROM assignment WHERE annotator = ? AND instance = ?", [annotator, instance])
+    return _assignment(row) if row else None
+
+
+def next_assignment(
+    db: Database,
+    annotator: int,
+    task: int,
+    after: int,
+    which: Filter,
+    *,
+    backwards: bool = False,
+    skipped: bool | None = None,
+) -> Assignment | None:
+    """The nearest assignment after (or before) a position that passes the filter.
+
+    ``skipped`` leaves only those skipped, or only those not; None takes both.
+    """
+    beyond, order = ("<", "DESC") if backwards else (">", "ASC")
+    passes = CONDITION[which] if skipped is None else f"{CONDITION[which]} AND skipped = {int(skipped)}"
+    row = one(
+        db,
+        f"SELECT * FROM assignment WHERE annotator = ? AND task = ? AND {passes}"
+        f" AND position {beyond} ? ORDER BY position {order} LIMIT 1",
+        [annotator, task, after],
+    )
+    return _assignment(row) if row else None
+
+
+def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]:
+    """How many instances a person has: total, finished, flagged."""
+    sql = "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?"
+    total = scalar(db, sql, [annotator, task])
+    sql = "SELECT finished, flagged FROM queue_tally WHERE annotator = ? AND task = ?"
+    tally = one(db, sql, [annotator, task]) or {"finished": 0, "flagged": 0}
+    return {"total": total, **tally}
+
+
+def list_progress(db: Database, task: int) -> list[dict[str, Any]]:
+    """Per person who has opened the task: name, role, total, finished, flagged, last save."""
+    return list(
+        rows(
+            db,
+            "SELECT p.name, p.role, count(*) AS total, sum(a.state = 'finished') AS finished,"
+            " sum(a.flagged) AS flagged, (SELECT max(s.submitted_at) FROM submission s"
+            " JOIN instance i ON i.id = s.instance WHERE s.annotator = p.id AND i.task = a.task)"
+            " AS last_save FROM assignment a JOIN annotator p ON p.id = a.annotator"
+            " WHERE a.task = ? GROUP BY p.id ORDER BY p.id",
+            [task],
+        )
+    )
+
+
+def get_mark(db: Database, annotator: int, instance: int) -> Mark:
+    row = one(
+        db,
+        "SELECT flagged, skipped, comment FROM mark WHERE annotator = ? AND instance = ?"
+        " ORDER BY id DESC LIMIT 1",
+        [annotator, instance],
+    )
+    return Mark(bool(row["flagged"]), bool(row["skipped"]), row["comment"]) if row else Mark()
+
+
+def record_mark(db: Database, annotator: int, instance: int, mark: Mark) -> None:
+    db.conn.execute(
+        "INSERT INTO mark (annotator, instance, flagged, skipped, comment, marked_at) VALUES (?, ?, ?, ?, ?, ?)",
+        [annotator, instance, int(mark.flagged), int(mark.skipped), mark.comment, now()],
+    )
+    db.conn.execute(
+        "UPDATE assignment SET flagged = ?, skipped = ? WHERE annotator = ? AND instance = ?",
+        [int(mark.flagged), int(mark.skipped), annotator, instance],
+    )

@@ -1,0 +1,63 @@
+"""What is wrong on purpose in the drafts that a person sees."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+
+from coeval.domain import EvaluationRow
+from coeval.rules.planted_errors import Sown, SownKind
+from coeval.store.engines.statements import now, one, scalar
+from coeval.store.queries.drafting.drafts import get_draft
+
+
+def get_sown(db: Database, annotator: int, instance: int, criterion: int) -> Sown | None:
+    """What is sown in the draft as this person sees it, if anything."""
+    sql = "SELECT * FROM sown WHERE annotator = ? AND instance = ? AND criterion = ?"
+    row = one(db, sql, [annotator, instance, criterion])
+    if row is None:
+        return None
+    kind = SownKind(row["kind"])
+    source = _get_row(db, row["source_row"]) if kind is SownKind.EVIDENCE else None
+    return Sown(row["draft"], kind, row["score"], row["draft_row"], source)
+
+
+def record_sown(db: Database, annotator: int, instance: int, criterion: int, sown: Sown) -> None:
+    """Keep what this person is shown in place of what the draft says."""
+    db.conn.execute(
+        "INSERT INTO sown (annotator, instance, criterion, draft, kind, score, draft_row, source_row, sown_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            annotator,
+            instance,
+            criterion,
+            sown.draft,
+            sown.kind,
+            sown.score,
+            sown.draft_row,
+            sown.source.id if sown.source else None,
+            now(),
+        ],
+    )
+
+
+def find_evidence_elsewhere(
+    db: Database, task: int, run: int, instance: int, criterion: int, position: int
+) -> EvaluationRow | None:
+    """A run's first line of evidence by a criterion about another input, from a position of the task on.
+
+    Where there is none from there to the end, the search goes on from the beginning.
+    """
+    sql = (
+        "SELECT r.id FROM instance i JOIN draft d ON d.run = :run AND d.instance = i.id"
+        " AND d.criterion = :criterion AND d.status = 'ok' JOIN draft_row r ON r.draft = d.id AND r.kind = 'evidence'"
+        " WHERE i.task = :task AND i.position {} :position AND i.input <> (SELECT input FROM instance"
+        " WHERE id = :instance) ORDER BY i.position, d.attempt, r.position LIMIT 1"
+    )
+    key = {"task": task, "run": run, "instance": instance, "criterion": criterion, "position": position}
+    found = scalar(db, sql.format(">="), key) or scalar(db, sql.format("<"), key)
+    return _get_row(db, found) if found else None
+
+
+def _get_row(db: Database, row: int) -> EvaluationRow | None:
+    draft = get_draft(db, scalar(db, "SELECT draft FROM draft_row WHERE id = ?", [row]))
+    return next((line for line in draft.rows if line.id == row), None) if draft else None

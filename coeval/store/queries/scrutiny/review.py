@@ -1,0 +1,209 @@
+"""What owners look back on: who saved what, where people differ, what was decided, what was suggested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Instance, Submission
+from coeval.rules.habits import Save
+from coeval.store.engines.statements import insert, now, one, rows, scalar
+from coeval.store.queries.scrutiny.submissions import submission_of
+from coeval.store.queries.tasks import instance_of
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One save of one person; ``before`` is the score of the revision it followed."""
+
+    id: int
+    at: str
+    person: str
+    instance: str
+    criterion: str
+    revision: int
+    arm: str
+    score: float | None
+    before: float | None
+    n_changed: int
+    """Lines that were not kept as drafted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """An instance by a criterion where people's scores differ."""
+
+    instance: int
+    external_id: str
+    criterion: int
+    text: str
+    n: int
+    low: float
+    high: float
+    decided: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """What an owner decided for one instance by one criterion."""
+
+    instance: int
+    criterion: int
+    score: float
+    note: str = ""
+    decided_by: str = ""
+    decided_at: str = ""
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A criterion that somebody thought of at an instance."""
+
+    text: str
+    person: str
+    instance: Instance
+    at: str
+    id: int
+
+
+def list_changes(
+    db: Database, task: int, *, person: str = "", instance: str = "", limit: int = 50
+) -> list[Change]:
+    """The latest saves, newest first; of one person or of one instance (external id) where named."""
+    found = rows(
+        db,
+        "SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, s.arm, s.score,"
+        " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
+        " AND e.criterion = s.criterion AND e.revision = s.revision - 1) AS before,"
+        " (SELECT count(*) FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') AS n_changed"
+        " FROM submission s JOIN instance i ON i.id = s.instance JOIN criterion c ON c.id = s.criterion"
+        " JOIN annotator p ON p.id = s.annotator WHERE i.task = :task"
+        " AND (:person = '' OR p.name = :person) AND (:instance = '' OR i.external_id = :instance)"
+        " ORDER BY s.id DESC LIMIT :limit",
+        {"task": task, "person": person, "instance": instance, "limit": limit},
+    )
+    return [Change(*row.values()) for row in found]
+
+
+def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, Submission]]:
+    """Everybody's saves of one evaluation with their names, every revision, person by person."""
+    found = rows(
+        db,
+        "SELECT s.*, p.name FROM submission s JOIN annotator p ON p.id = s.annotator"
+        " WHERE s.instance = ? AND s.criterion = ? ORDER BY p.id, s.revision",
+        [instance, criterion],
+    )
+    return [(row["name"], submission_of(db, row)) for row in list(found)]
+
+
+def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50) -> list[Dispute]:
+    """Where the latest scores of two people or more differ, the widest apart first."""
+    found = rows(
+        db,
+        "SELECT i.id, i.external_id, c.id AS criterion, c.text, count(*) AS n, min(s.score) AS low,"
+        " max(s.score) AS high, (SELECT a.score FROM adjudication a WHERE a.instance = i.id"
+        " AND a.criterion = c.id ORDER BY a.revision DESC LIMIT 1) AS decided"
+        " FROM current_submission s JOIN instance i ON i.id = s.instance JOIN criterion c ON c.id = s.criterion"
+        " JOIN criteria_set_member m ON m.criterion = c.id AND m.criteria_set = :criteria_set"
+        " WHERE i.task = :task AND (s.annotator, s.instance) NOT IN"
+        " (SELECT annotator, instance FROM uncounted WHERE task = :task)"
+        " GROUP BY i.id, c.id HAVING max(s.score) > min(s.score)"
+        " ORDER BY max(s.score) - min(s.score) DESC, i.position, m.position LIMIT :limit",
+        {"task": task, "criteria_set": criteria_set, "limit": limit},
+    )
+    return [Dispute(*row.values()) for row in found]
+
+
+def list_saves(db: Database, task: int) -> list[Save]:
+    """Everybody's latest saves of evaluations that showed a draft, in the order of saving."""
+    found = rows(
+        db,
+        "SELECT p.name, s.bulk, s.active_ms, NOT EXISTS (SELECT 1 FROM submission_row r"
+        " WHERE r.submission = s.id AND r.action <> 'approve') AS kept_all,"
+        " CASE s.sown WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS ("
+        " SELECT 1 FROM sown w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row"
+        " WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion"
+        " AND r.action IN ('delete', 'revise')) END AS caught"
+        " FROM current_submission s JOIN instance i ON i.id = s.instance JOIN annotator p ON p.id = s.annotator"
+        " WHERE i.task = ? AND s.draft IS NOT NULL AND s.arm <> 'blind' ORDER BY s.id",
+        [task],
+    )
+    return [
+        Save(
+            person=row["name"],
+            kept_all=bool(row["kept_all"]),
+            bulk=bool(row["bulk"]),
+            seconds=None if row["active_ms"] is None else row["active_ms"] / 1000,
+            caught=None if row["caught"] is None else bool(row["caught"]),
+        )
+        for row in found
+    ]
+
+
+def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
+    """What holds of what was decided."""
+    row = one(
+        db,
+        "SELECT a.*, p.name FROM adjudication a JOIN annotator p ON p.id = a.decided_by"
+        " WHERE a.instance = ? AND a.criterion = ? ORDER BY a.revision DESC LIMIT 1",
+        [instance, criterion],
+    )
+    return _adjudication(row) if row else None
+
+
+def _adjudication(row: dict[str, Any]) -> Adjudication:
+    return Adjudication(
+        instance=row["instance"],
+        criterion=row["criterion"],
+        score=row["score"],
+        note=row["note"],
+        decided_by=row["name"],
+        decided_at=row["decided_at"],
+        revision=row["revision"],
+    )
+
+
+def record_adjudication(db: Database, decided: Adjudication, by: int) -> None:
+    """Append a decision; it stands beside the annotators' scores."""
+    insert(
+        db,
+        "adjudication",
+        instance=decided.instance,
+        criterion=decided.criterion,
+        revision=decided.revision,
+        score=decided.score,
+        note=decided.note,
+        decided_by=by,
+        decided_at=now(),
+    )
+
+
+def add_suggestion(db: Database, task: int, person: int, instance: int, text: str) -> None:
+    """Keep a suggested criterion; the same words of the same person at the same instance are kept once."""
+    known = scalar(
+        db,
+        "SELECT 1 FROM suggestion WHERE task = ? AND annotator = ? AND instance = ? AND text = ?",
+        [task, person, instance, text],
+    )
+    if not known:
+        insert(
+            db, "suggestion", task=task, annotator=person, instance=instance, text=text, suggested_at=now()
+        )
+
+
+def list_suggestions(db: Database, task: int) -> list[Suggestion]:
+    """Everything that was suggested, oldest first."""
+    found = rows(
+        db,
+        "SELECT i.*, g.text AS suggested, p.name, g.suggested_at, g.id AS suggestion FROM suggestion g"
+        " JOIN annotator p ON p.id = g.annotator JOIN instance i ON i.id = g.instance"
+        " WHERE g.task = ? ORDER BY g.id",
+        [task],
+    )
+    return [
+        Suggestion(row["suggested"], row["name"], instance_of(row), row["suggested_at"], row["suggestion"])
+        for row in found
+    ]

@@ -1,0 +1,178 @@
+"""Tasks and their instances."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+from sqlite_utils import Database
+
+from coeval.domain import Instance, Scale, Task
+from coeval.rules.arms import Design, Display
+from coeval.store.engines.statements import chunks, insert, now, one, rows, scalar, to_json
+
+
+def _task(row: dict[str, Any]) -> Task:
+    return Task(
+        slug=row["slug"],
+        name=row["name"],
+        description=row["description"],
+        input_field=row["input_field"],
+        output_field=row["output_field"],
+        guidelines=row["guidelines"],
+        scale=Scale(row["scale_min"], row["scale_max"]),
+        origin=row["origin"],
+        id=row["id"],
+    )
+
+
+def instance_of(row: dict[str, Any]) -> Instance:
+    return Instance(
+        external_id=row["external_id"],
+        input=row["input"],
+        output=row["output"],
+        document=row["document"],
+        system=row["system"],
+        reference=row["reference"],
+        context=json.loads(row["context_json"]),
+        id=row["id"],
+    )
+
+
+def list_tasks(db: Database) -> list[Task]:
+    return [_task(row) for row in rows(db, "SELECT * FROM task ORDER BY id")]
+
+
+def get_task(db: Database, slug: str) -> Task | None:
+    row = one(db, "SELECT * FROM task WHERE slug = ?", [slug])
+    return _task(row) if row else None
+
+
+def get_task_by_id(db: Database, task: int) -> Task | None:
+    row = one(db, "SELECT * FROM task WHERE id = ?", [task])
+    return _task(row) if row else None
+
+
+def add_task(db: Database, task: Task) -> Task:
+    values = _columns(task)
+    task_id = insert(
+        db, "task", slug=task.slug, origin=task.origin, seed=secrets.token_hex(16), created_at=now(), **values
+    )
+    return replace(task, id=task_id)
+
+
+def update_task(db: Database, task: Task) -> None:
+    """Write the task's texts and scale anew; slug, origin and seed never change."""
+    values = _columns(task)
+    pairs = ", ".join(f"{name} = :{name}" for name in values)
+    db.conn.execute(f"UPDATE task SET {pairs} WHERE id = :id", values | {"id": task.id})
+
+
+def _columns(task: Task) -> dict[str, Any]:
+    return {
+        "name": task.name,
+        "description": task.description,
+        "input_field": task.input_field,
+        "output_field": task.output_field,
+        "guidelines": task.guidelines,
+        "scale_min": task.scale.low,
+        "scale_max": task.scale.high,
+    }
+
+
+def get_seed(db: Database, task: int) -> str:
+    """The secret that a task's orders, arms and sown drafts are drawn with."""
+    return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
+
+
+def get_design(db: Database, task: int) -> Design:
+    """How a task shows its drafts."""
+    row = one(db, "SELECT * FROM task WHERE id = ?", [task])
+    assert row is not None
+    return Design(
+        blind_share=row["blind_share"],
+        first_share=row["first_share"],
+        sown_share=row["sown_share"],
+        idle_seconds=row["idle_seconds"],
+        display=Display(row["display"]),
+        hide_systems=bool(row["hide_systems"]),
+    )
+
+
+def set_design(db: Database, task: int, design: Design, by: str) -> None:
+    """Write a task's design anew, and note who did."""
+    values = asdict(design) | {"hide_systems": int(design.hide_systems)}
+    pairs = ", ".join(f"{name} = :{name}" for name in values)
+    db.conn.execute(f"UPDATE task SET {pairs} WHERE id = :task", values | {"task": task})
+    insert(
+        db, "design_change", task=task, design_json=to_json(asdict(design)), changed_by=by, changed_at=now()
+    )
+
+
+def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
+    """When and by whom the design was last set; None where it is as it was at first."""
+    row = one(
+        db,
+        "SELECT changed_at, changed_by FROM design_change WHERE task = ? ORDER BY id DESC LIMIT 1",
+        [task],
+    )
+    return (row["changed_at"], row["changed_by"]) if row else None
+
+
+def count_opened(db: Database, task: int) -> int:
+    """(annotator, instance) pairs of a task that somebody has opened."""
+    return int(scalar(db, "SELECT count(*) FROM assignment WHERE task = ? AND arm IS NOT NULL", [task]))
+
+
+def count_instances(db: Database, task: int) -> int:
+    """How many instances a task has: its last position, since they are numbered without gaps."""
+    return int(scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task]))
+
+
+def get_instance(db: Database, instance: int) -> Instance | None:
+    row = one(db, "SELECT * FROM instance WHERE id = ?", [instance])
+    return instance_of(row) if row else None
+
+
+def list_instances(db: Database, task: int, *, limit: int = -1, offset: int = 0) -> Iterator[Instance]:
+    sql = "SELECT * FROM instance WHERE task = ? ORDER BY position LIMIT ? OFFSET ?"
+    return (instance_of(row) for row in rows(db, sql, [task, limit, offset]))
+
+
+def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:
+    """The instances of a task that have one of these external ids, by that id."""
+    found: dict[str, Instance] = {}
+    for batch in chunks(ids):
+        marks = ", ".join("?" * len(batch))
+        sql = f"SELECT * FROM instance WHERE task = ? AND external_id IN ({marks})"
+        found |= {row["external_id"]: instance_of(row) for row in rows(db, sql, [task, *batch])}
+    return found
+
+
+def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:
+    """The ids of a task's instances by their external ids; those it lacks are left out."""
+    found: dict[str, int] = {}
+    for batch in chunks(ids):
+        marks = ", ".join("?" * len(batch))
+        sql = f"SELECT external_id, id FROM instance WHERE task = ? AND external_id IN ({marks})"
+        found.update(db.conn.execute(sql, [task, *batch]))
+    return found
+
+
+def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int:
+    """Append instances to a task, in their order, and give how many there were."""
+    first = count_instances(db, task)
+    values = (
+        (task, first + i, one_.external_id, one_.document, one_.system, one_.input, one_.output,
+         one_.reference, to_json(dict(one_.context)))
+        for i, one_ in enumerate(instances, 1)
+    )  # fmt: skip
+    cursor = db.conn.executemany(
+        "INSERT INTO instance (task, position, external_id, document, system, input, output, reference,"
+        " context_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        values,
+    )
+    return max(cursor.rowcount, 0)

@@ -1,0 +1,1 @@
+"""Copies of the file in a safe place, and the way back."""

@@ -1,0 +1,1 @@
+"""Stage 1: proposals, ballots, the tally, and the criteria set."""

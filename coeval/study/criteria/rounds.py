@@ -1,0 +1,247 @@
+"""Stage 1: proposals, ballots, the tally, and the criteria set they end in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coeval.domain import Ballot, CriteriaSet, Criterion, Instance, Origin, Person, Proposal, Task, Vote
+from coeval.errors import InputError, NotFoundError, StaleError
+from coeval.rules import ballots
+from coeval.rules.arms import Design, tells_system
+from coeval.rules.ballots import Tally
+from coeval.rules.doubts import Finding, lint_criteria
+from coeval.store import Database
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.scrutiny import assignments, review
+from coeval.store.queries.scrutiny.review import Suggestion
+from coeval.study.access import EVERYONE, OWNERS, Context, require_task, use_case
+
+
+@dataclass(frozen=True, slots=True)
+class RoundState:
+    """A person's view of the vote: the newest round and their own ballot in it.
+
+    ``open`` is False once the round's version is established; ``ballot`` is None before the first save.
+    """
+
+    id: int
+    version: int
+    round: int
+    open: bool
+    proposals: tuple[Proposal, ...]
+    ballot: Ballot | None
+
+
+@use_case(EVERYONE)
+def get_round(context: Context, person: Person, slug: str) -> RoundState | None:
+    """See the proposals of the newest round, and one's own ballot."""
+    with context.store.read() as db:
+        return _round_state(db, require_task(db, slug), person)
+
+
+def _round_state(db: Database, task: Task, person: Person) -> RoundState | None:
+    head = criteria.get_round(db, task.id)
+    if head is None:
+        return None
+    mine = criteria.list_ballots(db, head["id"], person=person.id)
+    return RoundState(
+        id=head["id"],
+        version=head["version"],
+        round=head["round"],
+        open=bool(head["open"]),
+        proposals=tuple(criteria.list_proposals(db, head["id"])),
+        ballot=mine[0] if mine else None,
+    )
+
+
+@use_case(EVERYONE)
+def cast_ballot(context: Context, person: Person, slug: str, revision: int, votes: Sequence[Vote]) -> Ballot:
+    """Save one's ballot.
+
+    ``revision`` is that of the ballot the votes were made from, 0 for the first.
+
+    Raises:
+        StaleError: no vote is open any more, or another tab saved this ballot meanwhile.
+        InputError: a vote is missing, incomplete or of another round (see ``ballots.check_ballot``).
+    """
+    with context.store.write() as db:
+        state = _round_state(db, require_task(db, slug), person)
+        if state is None or not state.open:
+            raise StaleError(
+                "This round of voting has ended: reload the page to see where the criteria stand."
+            )
+        saved = state.ballot.revision if state.ballot else 0
+        if saved != revision:
+            raise StaleError(
+                "Your ballot was saved from another tab meanwhile: reload the page to see that one, and change it "
+                "there."
+            )
+        checked = ballots.check_ballot(state.proposals, votes)
+        saved_at = criteria.record_ballot(db, state.id, person.id, checked, saved + 1)
+    return Ballot(person.name, checked, person.role, saved + 1, saved_at)
+
+
+@use_case(OWNERS)
+def open_round(context: Context, person: Person, slug: str, proposals: Sequence[Proposal]) -> RoundState:
+    """Put criteria to the vote, in the next round or for the next version.
+
+    Raises:
+        InputError: there is nothing to vote on, or two proposals say the same.
+    """
+    texts = [proposal.text.strip() for proposal in proposals if proposal.text.strip()]
+    if not texts:
+        raise InputError("There is no criterion to vote on: draft some or write one a line.")
+    if len({ballots.same_words(text) for text in texts}) < len(texts):
+        raise InputError("Two of these criteria say the same: remove one before opening the vote.")
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        kept = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
+        version = current.version + 1 if current else 1
+        marked = [
+            replace(p, text=p.text.strip(), kept_criterion=kept.get(p.text.strip()))
+            for p in proposals
+            if p.text.strip()
+        ]
+        criteria.add_round(db, task.id, version, marked)
+        state = _round_state(db, task, person)
+    assert state is not None
+    return state
+
+
+@use_case(OWNERS)
+def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequence[int] = ()) -> RoundState:
+    """Open a vote on the next version: the established criteria, and these suggestions.
+
+    Raises:
+        NotFoundError: no set is established yet.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        design = tasks.get_design(db, task.id)
+        wanted = [one for one in _open_suggestions(db, task) if one.id in suggested]
+    if current is None:
+        raise NotFoundError(
+            f"“{slug}” has no established criteria yet: its first version is still being voted on."
+        )
+    proposals = {ballots.same_words(one.text): Proposal(one.text, one.origin) for one in current.criteria}
+    for one in wanted:
+        note = f"suggested at {_name_instance(one.instance, design)}"
+        proposals.setdefault(ballots.same_words(one.text), Proposal(one.text, Origin.HUMAN, note=note))
+    return open_round(context, person, slug, list(proposals.values()))
+
+
+def _name_instance(instance: Instance, design: Design) -> str:
+    """A name for an instance that voters may read: it gives no hidden system away."""
+    if design.hide_systems and tells_system(instance, instance.external_id):
+        return f"an instance about “{instance.input[:80].strip()}”"
+    return f"instance {instance.external_id}"
+
+
+@use_case(OWNERS)
+def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
+    """See the criteria people suggested while scrutinising that were not put to the vote yet."""
+    with context.store.read() as db:
+        return _open_suggestions(db, require_task(db, slug))
+
+
+def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
+    voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
+    return [one for one in review.list_suggestions(db, task.id) if ballots.same_words(one.text) not in voted]
+
+
+@use_case(OWNERS)
+def list_findings(context: Context, person: Person, slug: str) -> list[Finding]:
+    """See what may be wrong with the criteria being voted on, and what could stand in their place."""
+    round_ = get_round(context, person, slug)
+    if round_ is None or not round_.open:
+        return []
+    return lint_criteria([proposal.text for proposal in round_.proposals])
+
+
+@use_case(OWNERS)
+def take_findings(context: Context, person: Person, slug: str, chosen: Sequence[int]) -> RoundState:
+    """Open a further round in which some findings' suggestions stand in place of what they are about.
+
+    ``chosen`` are positions in ``list_findings``; findings without a suggestion change nothing.
+
+    Raises:
+        InputError: nothing with a suggestion was chosen.
+    """
+    findings = list_findings(context, person, slug)
+    taken = [findings[n] for n in chosen if 0 <= n < len(findings) and findings[n].suggestion]
+    round_ = get_round(context, person, slug)
+    if round_ is None or not taken:
+        raise InputError("Choose at least one suggestion to take, or leave the criteria as they are.")
+    gone = {one.index for one in taken} | {one.other for one in taken if one.other is not None}
+    kept = [proposal for n, proposal in enumerate(round_.proposals) if n not in gone]
+    wordings = dict.fromkeys(text for one in taken for text in one.suggestion)
+    known = {ballots.same_words(proposal.text) for proposal in kept}
+    new = [Proposal(text, Origin.HUMAN) for text in wordings if ballots.same_words(text) not in known]
+    return open_round(context, person, slug, [*kept, *new])
+
+
+@use_case(OWNERS)
+def get_tally(context: Context, person: Person, slug: str) -> Tally | None:
+    """See the count of the newest round."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        head = criteria.get_round(db, task.id)
+        if head is None:
+            return None
+        return ballots.tally(criteria.list_proposals(db, head["id"]), criteria.list_ballots(db, head["id"]))
+
+
+@use_case(OWNERS)
+def establish(
+    context: Context,
+    person: Person,
+    slug: str,
+    *,
+    decisions: Mapping[int, str] | None = None,
+    approved: Sequence[int] = (),
+    dropped: Sequence[int] = (),
+    added: Sequence[str] = (),
+) -> CriteriaSet:
+    """Freeze the criteria a round ends in as the next version of the set.
+
+    A wording kept from the version before is the same criterion, so what was saved by it stays good and
+    only instances with new criteria are opened again.
+
+    Raises:
+        NotFoundError: no round is open.
+        InputError: a tie or a wording is undecided (see ``ballots.choose``).
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        head = criteria.get_round(db, task.id)
+        if head is None or not head["open"]:
+            raise NotFoundError(
+                f"No vote is open for “{slug}”: draft criteria, or open the next version first."
+            )
+        proposals = criteria.list_proposals(db, head["id"])
+        count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
+        if not count.n_ballots:
+            raise InputError(
+                "Nobody has voted yet: save at least one ballot before establishing the criteria."
+            )
+        chosen = ballots.choose(count, decisions or {}, added, approved=approved, dropped=dropped)
+        previous = criteria.get_criteria_set(db, task.id)
+        kept = {c.text: c for c in previous.criteria} if previous else {}
+        members = [
+            kept.get(one.text) or Criterion(one.text, origin=one.origin, scale=task.scale) for one in chosen
+        ]
+        established = criteria.add_criteria_set(db, task.id, members, person.name)
+        assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
+    return established
+
+
+@use_case(EVERYONE)
+def get_criteria_set(
+    context: Context, person: Person, slug: str, version: int | None = None
+) -> CriteriaSet | None:
+    """See an established criteria set, the newest unless a version is named."""
+    with context.store.read() as db:
+        return criteria.get_criteria_set(db, require_task(db, slug).id, version)

@@ -1,0 +1,1 @@
+"""Crowd studies: plans, onboarding, exams, giving out work, overview."""

@@ -1,0 +1,122 @@
+"""Exams: the keys an owner writes, and the grading of an attempt."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from coeval.domain import MAX_REMARK, CriteriaSet, Person, Task
+from coeval.errors import InputError, NotFoundError
+from coeval.store import Database
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.crowd import answer_keys
+from coeval.store.queries.crowd.answer_keys import AnswerKey, Attempt, Graded
+from coeval.store.queries.crowd.reservations import Plan
+from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.crowd.grading import find_missed, get_answer, is_right
+
+COLUMNS = ("instance", "criterion", "accepted", "must", "explanation")
+
+
+def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
+    """A person's answers to the exam as they stand now, against the keys as they stand now.
+
+    Raises:
+        InputError: an item is not answered yet.
+        NotFoundError: the exam has no keys.
+    """
+    known = answer_keys.list_keys(db, plan.exam) if plan.exam else []
+    if not known:
+        raise NotFoundError("The exam has no answer keys yet: tell the study's owner.")
+    detail = tuple(_grade(db, person, key) for key in known)
+    open_items = sum(one.given is None for one in detail)
+    if open_items:
+        raise InputError(f"{open_items} of {len(detail)} items are not confirmed yet: finish them first.")
+    right = sum(one.right for one in detail)
+    passed = right >= math.ceil(plan.terms.pass_share * len(detail) - 1e-9)
+    number = answer_keys.count_attempts(db, task.id, person.id) + 1
+    return Attempt(person.id, number, right, len(detail), passed, detail)
+
+
+def _grade(db: Database, person: Person, key: AnswerKey) -> Graded:
+    saved, draft = get_answer(db, person.id, key)
+    instance = tasks.get_instance(db, key.instance)
+    criterion = answer_keys.get_criterion(db, key.criterion)
+    assert instance is not None and criterion is not None
+    return Graded(
+        instance=instance.external_id,
+        criterion=criterion.text,
+        right=is_right(key, saved, draft),
+        given=saved.score if saved else None,
+        accepted=key.accepted,
+        missed=find_missed(key, saved, draft) if saved else (),
+        explanation=key.explanation,
+    )
+
+
+@use_case(OWNERS)
+def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
+    """Set a task's answer keys from CSV, in the place of those it had; gives how many there are.
+
+    Columns: instance, criterion (its number from 1, or its text), accepted (scores, parted by spaces), must
+    (numbers of drafted lines to delete or revise), explanation. Of an exam's task they are the exam's key, of
+    any other attention checks.
+
+    Raises:
+        InputError: a line cannot be used; it says which and why. Nothing was written.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        current = criteria.get_criteria_set(db, task.id)
+        if current is None:
+            raise InputError(f"“{task.name}” has no criteria yet: establish them before writing keys.")
+        rows = _read(text)
+        known = tasks.get_instances_by_external_id(db, task.id, {row["instance"] for _, row in rows})
+        found = []
+        for line, row in rows:
+            if row["instance"] not in known:
+                raise InputError(f"Line {line}: the task has no instance “{row['instance'][:80]}”.")
+            found.append(_key(line, row, known[row["instance"]].id, current))
+        _refuse_twice(found)
+        answer_keys.set_keys(db, task.id, found)
+    return len(found)
+
+
+def _read(text: str) -> list[tuple[int, dict[str, str]]]:
+    reader = csv.DictReader(io.StringIO(text.strip()))
+    missing = [name for name in COLUMNS[:3] if name not in (reader.fieldnames or ())]
+    if text.strip() and missing:
+        raise InputError(f"The keys lack the column {', '.join(missing)}: the first line names the columns.")
+    try:
+        return [
+            (reader.line_num, {name: (row.get(name) or "").strip() for name in COLUMNS}) for row in reader
+        ]
+    except csv.Error as error:
+        raise InputError(f"The keys are not CSV: {error}.") from error
+
+
+def _key(line: int, row: dict[str, str], instance: int, current: CriteriaSet) -> AnswerKey:
+    named = row["criterion"]
+    by_number = {str(n): criterion for n, criterion in enumerate(current.criteria, 1)}
+    by_text = {criterion.text: criterion for criterion in current.criteria}
+    criterion = by_number.get(named) or by_text.get(named)
+    if criterion is None:
+        raise InputError(f"Line {line}: “{named[:80]}” is no criterion: write its number or its text.")
+    try:
+        accepted = tuple(float(score) for score in row["accepted"].split())
+        must = tuple(int(number) for number in row["must"].split())
+    except ValueError as error:
+        raise InputError(f"Line {line}: accepted and must hold numbers parted by spaces.") from error
+    off = [score for score in accepted if not criterion.scale.admits(score)]
+    if off or (not accepted and not must):
+        raise InputError(f"Line {line}: accepted has to name scores of the scale {criterion.scale}.")
+    if len(row["explanation"]) > MAX_REMARK:
+        raise InputError(f"Line {line}: the explanation is over {MAX_REMARK:,} characters: shorten it.")
+    return AnswerKey(instance, criterion.id, accepted, must, row["explanation"])
+
+
+def _refuse_twice(found: list[AnswerKey]) -> None:
+    places = [(key.instance, key.criterion) for key in found]
+    if len(set(places)) < len(places):
+        raise InputError("An instance and criterion have two keys: leave one.")

@@ -1,0 +1,1 @@
+"""The model drafts: preparing runs, carrying them out, jobs and batch files."""

@@ -1,0 +1,188 @@
+"""Carries out a pre-fill: every pair a run still lacks is asked for, and stored as soon as it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coeval.domain import Draft, DraftStatus, ImportedDraft, Instance, Person
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.prompting.options import FUSION
+from coeval.llm.request import Ask
+from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.progress import Progress, Usage
+from coeval.store.queries import tasks
+from coeval.store.queries.drafting import drafts, judge_helps
+from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.drafting.helping import write_plan, write_steps
+from coeval.study.drafting.judges import Item, Made
+from coeval.study.drafting.preparing import (
+    Prepared,
+    Wish,
+    build_runner,
+    complete_wish,
+    prepare_run,
+    require_ready,
+)
+
+SAMPLES_PER_ATTEMPT = 1000
+"""A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
+
+UNREADABLE = {Failure.EMPTY, Failure.UNREADABLE, Failure.TRUNCATED, Failure.FILTERED}
+"""Answers that came and hold no evaluation: a draft that says so, not a call to repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a pre-fill ended."""
+
+    label: str
+    total: int
+    done: int
+    failed: int
+    unscored: int
+    usage: Usage
+    message: str
+    """Why it stopped early, or what the failures were; empty where nothing went wrong."""
+
+    @property
+    def complete(self) -> bool:
+        return self.done == self.total
+
+    def __str__(self) -> str:
+        said = f"{self.label}: {self.done:,} of {self.total:,} drafted, {self.usage.calls:,} calls"
+        if self.usage.cached:
+            said += f", {self.usage.cached:,} answers from the ledger"
+        if self.unscored:
+            said += f"; {self.unscored:,} unscored (send them again with --retry-unscored or in Set-up)"
+        if self.failed:
+            said += f"; {self.failed:,} failed, start it again to go on"
+        return f"{said}. {self.message}".strip()
+
+
+@use_case(OWNERS)
+async def run_drafting(
+    context: Context,
+    person: Person,
+    slug: str,
+    wish: Wish,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> RunReport:
+    """Draft what a run still lacks.
+
+    Raises:
+        ModelError: no model is set up.
+        NotFoundError, InputError: see ``prepare_run``.
+    """
+    wish = complete_wish(context, wish)
+    runner = build_runner(context, concurrency=wish.concurrency, prices=wish.prices, replay=wish.replay)
+    async with runner:
+        wish = await _write_what_is_missing(context, slug, wish, runner.ask)
+        prepared = prepare_run(context, person, slug, wish)
+        work = _Work(context, prepared, runner.ask)
+        summary = await run_all(
+            prepared.items,
+            work.judge,
+            concurrency=runner.judgments,
+            on_result=work.store,
+            should_stop=should_stop,
+            on_progress=on_progress,
+            total=len(prepared.items),
+            usage=runner.usage,
+        )
+    message = summary.stopped or "; ".join(f"{n} x {said}" for said, n in summary.errors.most_common(3))
+    return RunReport(
+        prepared.run.label,
+        len(prepared.items),
+        summary.done,
+        summary.failed,
+        work.unscored,
+        summary.usage,
+        message,
+    )
+
+
+async def _write_what_is_missing(context: Context, slug: str, wish: Wish, ask: Ask) -> Wish:
+    """The wish with its plan written, and the steps of the criteria stored, where either was wanted."""
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+        opened = drafts.get_run(db, task.id, wish.label) is not None
+    if wish.steps:
+        await write_steps(context, task, current, wish.model, ask)
+    if wish.protocol == FUSION and not (wish.plan or wish.ablation or opened):
+        return replace(wish, plan=await write_plan(context, task, current, wish, ask))
+    return wish
+
+
+class _Work:
+    """One pass over the items of a run: asks, and stores what comes."""
+
+    def __init__(self, context: Context, prepared: Prepared, ask: Ask) -> None:
+        self.context, self.prepared, self.ask = context, prepared, ask
+        self.unscored = 0
+
+    async def judge(self, item: Item) -> _Judged:
+        with self.context.store.read() as db:
+            instance = tasks.get_instance(db, item.instance)
+            run = self.prepared.run.id
+            attempts = {one: drafts.next_attempt(db, run, item.instance, one) for one in item.criteria}
+        assert instance is not None
+        ask = _further(self.ask, max(attempts.values()))
+        try:
+            made = await self.prepared.judge.judge(ask, item, instance)
+        except CallError as error:
+            if error.kind not in UNREADABLE:
+                raise
+            made = _unread(item, instance, error)
+        return _Judged(item.instance, attempts, made)
+
+    def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
+        judged = [outcome.result for outcome in outcomes if outcome.result is not None]
+        made = [draft for one in judged for draft in one.drafts()]
+        run = self.prepared.run.id
+        with self.context.store.write() as db:
+            for draft in made:
+                drafts.record_draft(db, run, draft)
+            for one in judged:
+                if (whole := one.made.overall) is not None:
+                    judge_helps.record_overall(db, run, one.instance, whole.score, whole.reason)
+        self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What came of an item, with the number of the attempt at each of its criteria."""
+
+    instance: int
+    attempts: Mapping[int, int]
+    made: Made
+
+    def drafts(self) -> list[Draft]:
+        return [
+            Draft(
+                instance=self.instance,
+                criterion=criterion,
+                score=one.score,
+                rows=one.rows,
+                status=DraftStatus.UNSCORED if one.score is None else DraftStatus.OK,
+                reason=one.reason,
+                raw=one.raw,
+                samples=one.samples,
+                attempt=self.attempts[criterion],
+            )
+            for criterion, one in self.made.drafts.items()
+        ]
+
+
+def _unread(item: Item, instance: Instance, error: CallError) -> Made:
+    said = f"{error} Send it again from Set-up, or with --retry-unscored."
+    blank = ImportedDraft(instance.external_id, "", None, reason=said, raw=error.received)
+    return Made(dict.fromkeys(item.criteria, blank))
+
+
+def _further(ask: Ask, attempt: int) -> Ask:
+    """Ask for samples that no earlier attempt has asked for."""
+    first = (attempt - 1) * SAMPLES_PER_ATTEMPT
+    return lambda request, sample: ask(request, first + sample)

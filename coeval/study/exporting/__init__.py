@@ -1,0 +1,1 @@
+"""Everything out as CSV."""

@@ -1,0 +1,152 @@
+"""Everything out: CSV files a spreadsheet, R or pandas reads, with a README of every column.
+
+Files stream from the database row by row. A text that a spreadsheet would take for a formula gets a leading
+apostrophe, so that opening the file runs nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any
+
+from coeval.domain import Person, Task
+from coeval.errors import StorageError
+from coeval.store import Database
+from coeval.store.queries.bulk import exports
+from coeval.store.queries.bulk.reports import Result, read
+from coeval.study.access import TEAM, Context, require_task, use_case
+
+UNSEEN = " \ufeff\u00a0\u200b\u2060"
+"""What a spreadsheet may pass over before it finds a formula."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+SUSPECT = frozenset((*UNSEEN, *FORMULA))
+"""First characters of every text that ``safe`` changes."""
+
+Table = Iterator[Iterable[Any]]
+
+SIMPLE = {
+    "instances.csv": exports.INSTANCES,
+    "criteria.csv": exports.CRITERIA,
+    "votes.csv": exports.VOTES,
+    "drafts.csv": exports.DRAFTS,
+    "scores.csv": exports.SCORES,
+    "rows.csv": exports.ROWS,
+    "first_scores.csv": exports.FIRST_SCORES,
+    "adjudicated.csv": exports.ADJUDICATED,
+    "marks.csv": exports.MARKS,
+    "suggestions.csv": exports.SUGGESTIONS,
+}
+
+
+def safe(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula; numbers stay numbers, None becomes empty.
+
+    >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain")
+    ("'=1+1", -1.5, '', 'plain')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.lstrip(UNSEEN).startswith(FORMULA):
+        return "'" + value
+    return value
+
+
+@use_case(TEAM)
+def export_folder(context: Context, person: Person, slug: str, folder: Path) -> list[Path]:
+    """Write a task's CSV files and their README into a folder.
+
+    Files of these names are replaced, each whole: a reader never meets half of one.
+
+    Raises:
+        NotFoundError: there is no such task.
+        StorageError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with context.store.read() as db:
+            task = require_task(db, slug)
+            return [_write_file(folder / name, table) for name, table in _tables(db, task)] + [
+                _write_text(folder / "README.md", describe(task))
+            ]
+    except OSError as error:
+        raise StorageError(
+            f"{folder} cannot be written to ({error.strerror}): choose another --out."
+        ) from error
+
+
+@use_case(TEAM)
+def export_zip(context: Context, person: Person, slug: str, target: IO[bytes]) -> None:
+    """Write a task's CSV files and their README into one zip file."""
+    with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        task = require_task(db, slug)
+        for name, table in _tables(db, task):
+            # a table may grow past 2 GB, and what is streamed cannot be measured before
+            with (
+                archive.open(name, "w", force_zip64=True) as raw,
+                io.TextIOWrapper(raw, "utf-8", newline="") as text,
+            ):
+                _write_rows(text, table)
+        archive.writestr("README.md", describe(task))
+
+
+@use_case(TEAM)
+def export_table(context: Context, person: Person, slug: str, name: str, target: IO[str]) -> None:
+    """Write one of a task's CSV files, by its name."""
+    with context.store.read() as db:
+        for found, table in _tables(db, require_task(db, slug)):
+            if found == name:
+                _write_rows(target, table)
+
+
+def _tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
+    for name, sql in SIMPLE.items():
+        yield name, _simple(read(db, sql, task=task.id))
+    yield "reliability.csv", _reliability(db, task)
+
+
+def _simple(result: Result) -> Table:
+    yield result.names
+    yield from result
+
+
+def _reliability(db: Database, task: Task) -> Table:
+    """A row per unit (instance x criterion), a column per annotator: what agreement is computed from."""
+    people = list(read(db, exports.ANNOTATORS, task=task.id))
+    yield ["instance", "criterion", *(name for _, name in people)]
+    key: Callable[[tuple[Any, ...]], tuple[Any, Any]] = lambda row: (row[0], row[1])  # noqa: E731
+    for unit, rows in groupby(read(db, exports.UNITS, task=task.id), key):
+        scores = {row[2]: row[3] for row in rows}
+        yield [*unit, *(scores.get(annotator) for annotator, _ in people)]
+
+
+def _write_file(path: Path, table: Table) -> Path:
+    partial = path.with_name(path.name + ".part")
+    with partial.open("w", encoding="utf-8", newline="") as text:
+        _write_rows(text, table)
+    os.replace(partial, path)
+    return path
+
+
+def _write_text(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _write_rows(target: IO[str], table: Table) -> None:
+    # most of a million rows' cells begin with a letter or a digit: they are told apart without a call
+    csv.writer(target).writerows(
+        [safe(value) if value.__class__ is str and value[:1] in SUSPECT else value for value in row]
+        for row in table
+    )
+
+
+def describe(task: Task) -> str:
+    """The README of an export: every file and every column."""
+    template = (Path(__file__).parent / "export.md").read_text(encoding="utf-8")
+    return template.replace("{task}", f"{task.name} ({task.slug})")

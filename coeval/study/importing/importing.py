@@ -1,0 +1,109 @@
+"""Taking a study, or instances for one, into the file: all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from coeval.datasets import Source, open_source, source_of
+from coeval.domain import CriteriaSet, Instance, Person, Proposal, Study, Task
+from coeval.errors import InputError
+from coeval.store import Database
+from coeval.store.engines.statements import chunks
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.scrutiny import assignments
+from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.importing.imported_work import ImportReport, write_work
+from coeval.study.tasks import check_task
+
+__all__ = ["ImportReport", "import_file", "import_study"]
+
+
+@use_case(OWNERS)
+def import_file(
+    context: Context,
+    person: Person,
+    path: Path,
+    slug: str,
+    *,
+    format: str = "auto",
+    mapping: Mapping[str, str] | None = None,
+) -> ImportReport:
+    """Import a file or folder into a task, which is made where there is none yet.
+
+    Raises:
+        InputError: the file cannot be used; it says where and what to do. Nothing was written.
+    """
+    source = open_source(path, slug=slug, format=format, mapping=mapping)
+    return _import(context, person, source, ())
+
+
+@use_case(OWNERS)
+def import_study(
+    context: Context, person: Person, study: Study, proposals: Sequence[Proposal] = ()
+) -> ImportReport:
+    """Import a study that was read already; ``proposals`` open its first vote.
+
+    Raises:
+        InputError: an instance, draft or submission is here already with other content, or refers to an
+            instance that is neither in the file nor in the task.
+    """
+    return _import(context, person, source_of(study), proposals)
+
+
+def _import(context: Context, person: Person, source: Source, proposals: Sequence[Proposal]) -> ImportReport:
+    task = check_task(source.task)
+    with context.store.write() as db:
+        found = tasks.get_task(db, task.slug)
+        stored = found or tasks.add_task(db, task)
+        report = ImportReport(task.slug, created_task=found is None, notes=list(source.notes))
+        _write_instances(db, stored, source, report)
+        current = _extend_criteria(db, stored, source, person)
+        _open_round(db, stored, current, proposals)
+        write_work(db, stored, current, source, report)
+    return report
+
+
+def _write_instances(db: Database, task: Task, source: Source, report: ImportReport) -> None:
+    for batch in chunks(source.instances):
+        stored = tasks.get_instances_by_external_id(db, task.id, [one.external_id for one in batch])
+        for one in batch:
+            if one.external_id in stored:
+                _refuse_changed(stored[one.external_id], one)
+        report.unchanged += len(stored)
+        report.instances += tasks.add_instances(
+            db, task.id, [one for one in batch if one.external_id not in stored]
+        )
+
+
+def _refuse_changed(stored: Instance, new: Instance) -> None:
+    for name in ("input", "output", "document", "system", "reference", "context"):
+        if getattr(stored, name) != getattr(new, name):
+            raise InputError(
+                f"Instance “{new.external_id}” is in the task already with another {name}: give the new one "
+                "another id, or import it into another task. Nothing was written."
+            )
+
+
+def _extend_criteria(db: Database, task: Task, source: Source, person: Person) -> CriteriaSet | None:
+    """The criteria set that the file's work is by: the task's, with the file's own criteria in it."""
+    current = criteria.get_criteria_set(db, task.id)
+    known = {criterion.text for criterion in current.criteria} if current else set()
+    further = [criterion for criterion in source.criteria if criterion.text not in known]
+    if not further:
+        return current
+    # a file that brings further criteria extends the set: what was established stays in it
+    members = [*(current.criteria if current else ()), *further]
+    current = criteria.add_criteria_set(db, task.id, members, person.name)
+    assignments.refresh_states(db, task.id, [criterion.id for criterion in current.criteria])
+    return current
+
+
+def _open_round(db: Database, task: Task, current: CriteriaSet | None, proposals: Sequence[Proposal]) -> None:
+    """Put the proposals to the vote, where nothing was before."""
+    if not proposals or criteria.get_round(db, task.id) is not None:
+        return
+    kept = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
+    marked = [replace(one, kept_criterion=kept.get(one.text)) for one in proposals]
+    criteria.add_round(db, task.id, current.version + 1 if current else 1, marked)

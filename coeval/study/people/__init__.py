@@ -1,0 +1,1 @@
+"""Who people are: sessions, accounts, roles."""

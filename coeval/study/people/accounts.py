@@ -1,0 +1,255 @@
+"""Proving who one is: passwords with invitations that work once, Hugging Face, and a crowd service's link.
+
+Passwords are kept as Argon2id hashes. A sign-in costs the same whether or not the name exists, every try is
+counted before it is answered, and what was tried too often is refused until the window has passed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import unicodedata
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from coeval.domain import Person, Role
+from coeval.errors import InputError, NotAllowedError
+from coeval.settings import SignIn
+from coeval.store import Database
+from coeval.store.queries.people import accounts, people
+from coeval.store.queries.people.accounts import Account, Invitation
+from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.people.sessions import (
+    LINK_KINDS,
+    MAX_NAME,
+    check_name,
+    hash_token,
+    open_session,
+    require_person,
+    time_from_now,
+)
+
+INVITATION_DAYS = 7
+MIN_PASSWORD, MAX_PASSWORD = 10, 200
+WINDOW = timedelta(minutes=15)
+LIMITS = {"pair": 5, "address": 40, "name": 100}
+"""Refused tries in a window: by one address for one name, by one address, for one name."""
+
+ARRIVALS = 120
+"""New people by links from one address in a window; a university is one address."""
+
+HASHER = PasswordHasher()
+AT_ONCE = threading.BoundedSemaphore(2)
+"""Each hash takes 64 MiB for a moment: a flood of sign-ins has to wait its turn."""
+
+
+@cache
+def _nobodys_secret() -> str:
+    """What the password of a name that does not exist is held against."""
+    return HASHER.hash(secrets.token_hex(16))
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Who Hugging Face says somebody is; ``subject`` lasts, ``name`` can change."""
+
+    subject: str
+    name: str
+
+
+@use_case(OWNERS)
+def invite(context: Context, person: Person, role: Role, *, name: str = "") -> str:
+    """Make a link's token that works once: for a new account, or a new password for somebody there is.
+
+    Raises:
+        NotFoundError: nobody is called ``name``.
+        InputError: that person signs in by a crowd service or by Hugging Face.
+    """
+    token = secrets.token_urlsafe(32)
+    with context.store.write() as db:
+        known = require_person(db, name) if name.strip() else None
+        account = accounts.get_account_of(db, known.id) if known else None
+        if account and account.kind != "password":
+            raise InputError(f"{name} signs in by {account.kind} and needs no password here.")
+        invitation = Invitation(known.role if known else role, person.name, known)
+        expires = time_from_now(timedelta(days=INVITATION_DAYS))
+        accounts.add_invitation(db, hash_token(token), invitation, expires)
+    return token
+
+
+def get_invitation(context: Context, token: str) -> Invitation:
+    """What an invitation gives.
+
+    Raises:
+        NotAllowedError: it was used, has run out, or never was.
+    """
+    with context.store.read() as db:
+        return _require_invitation(db, token)
+
+
+def _require_invitation(db: Database, token: str) -> Invitation:
+    found = accounts.get_invitation(db, hash_token(token))
+    if found is None:
+        raise NotAllowedError("This invitation was used or has run out: ask for a new one.")
+    return found
+
+
+def accept_invitation(
+    context: Context, token: str, name: str, password: str, *, old_token: str | None = None
+) -> tuple[Person, str]:
+    """Make the account an invitation is for, and sign in; gives the person and the session's token.
+
+    Raises:
+        NotAllowedError: the invitation was used or has run out.
+        InputError: the name is taken or cannot be used, or the password is too short.
+    """
+    invitation = get_invitation(context, token)
+    name = invitation.person.name if invitation.person else check_name(name)
+    secret = hash_password(password, name)
+    with context.store.write() as db:
+        invitation = _require_invitation(db, token)
+        person = _ensure_account(db, invitation, name, secret)
+        accounts.use_invitation(db, hash_token(token), person.id)
+        return person, open_session(db, person, old_token)
+
+
+def _ensure_account(db: Database, invitation: Invitation, name: str, secret: str) -> Person:
+    known = invitation.person
+    if known is None and people.get_person(db, name):
+        raise InputError(f"The name “{name}” is taken: choose another.")
+    person = known or people.ensure_person(db, name, invitation.role)
+    if accounts.get_account_of(db, person.id):
+        accounts.set_secret(db, person.id, secret)
+        people.revoke_all_sessions(db, person.id)
+    else:
+        accounts.add_account(db, Account(person, "password", person.name, secret))
+    return person
+
+
+def hash_password(password: str, name: str) -> str:
+    """The Argon2id hash of a password.
+
+    Raises:
+        InputError: it has too few or too many characters, or is the name.
+    """
+    password = _normal(password)
+    if len(password) < MIN_PASSWORD or password.casefold() == name.casefold():
+        raise InputError(f"The password is too easy to guess: use at least {MIN_PASSWORD} characters.")
+    if len(password) > MAX_PASSWORD:
+        raise InputError(f"The password has over {MAX_PASSWORD} characters: shorten it.")
+    with AT_ONCE:
+        return HASHER.hash(password)
+
+
+def _normal(password: str) -> str:
+    """The same letters from every keyboard (RFC 8265 asks for NFC; NFKC also folds widths)."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def sign_in_with_password(
+    context: Context, name: str, password: str, address: str, *, old_token: str | None = None
+) -> tuple[Person, str]:
+    """Sign in to an account; ``address`` is where the request came from.
+
+    Raises:
+        NotAllowedError: the name or the password is wrong (never which), or there were too many tries.
+    """
+    if context.settings.sign_in is not SignIn.ACCOUNTS:
+        raise NotAllowedError("Passwords are not in use here: use the sign-in page.")
+    tries = _count_try(context, name, address)
+    with context.store.read() as db:
+        account = accounts.get_account(db, "password", " ".join(name.split()))
+    if not _is_right(account, password):
+        raise NotAllowedError("The name or the password is wrong.")
+    assert account is not None
+    with context.store.write() as db:
+        accounts.remove_tries(db, tries)
+        if HASHER.check_needs_rehash(account.secret):
+            accounts.set_secret(db, account.person.id, HASHER.hash(_normal(password)))
+        return account.person, open_session(db, account.person, old_token)
+
+
+def _is_right(account: Account | None, password: str) -> bool:
+    nobodys = _nobodys_secret()  # made before it is known whether it is needed: the first time takes longer
+    secret = account.secret if account else nobodys
+    try:
+        with AT_ONCE:
+            HASHER.verify(secret, _normal(password[: MAX_PASSWORD + 1]))
+    except (VerificationError, InvalidHashError):
+        return False
+    return account is not None
+
+
+def _count_try(context: Context, name: str, address: str) -> list[int]:
+    """Count this try before it is answered, so that many at once cannot slip through together."""
+    who = " ".join(name.split()).casefold()[:MAX_NAME]
+    kinds = {"pair": f"{who}\n{address}", "address": address, "name": who}
+    since = time_from_now(-WINDOW)
+    with context.store.write() as db:
+        accounts.prune_tries(db, since)
+        keys = {kind: hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest() for kind, text in kinds.items()}
+        if any(accounts.count_tries(db, key, since) >= LIMITS[kind] for kind, key in keys.items()):
+            minutes = int(WINDOW.total_seconds() // 60)
+            raise NotAllowedError(f"That was tried too often: wait {minutes} minutes, then try again.")
+        return [accounts.add_try(db, key) for key in keys.values()]
+
+
+def count_arrival(db: Database, address: str) -> None:
+    """Count somebody new who came by a link.
+
+    Raises:
+        NotAllowedError: this address brought too many of late.
+    """
+    key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
+    if accounts.count_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
+        raise NotAllowedError("Too many people came from your network just now: try again in 15 minutes.")
+    accounts.add_try(db, key)
+
+
+def sign_in_by_huggingface(
+    context: Context, profile: Profile, *, old_token: str | None = None
+) -> tuple[Person, str]:
+    """Sign in whom Hugging Face vouches for; strangers are guests until an owner gives them a role.
+
+    The owner that the settings name is one from the first sign-in on.
+    """
+    if context.settings.sign_in is not SignIn.HUGGINGFACE:
+        raise NotAllowedError("Hugging Face is not in use here: use the sign-in page.")
+    wanted = context.settings.owner.casefold()
+    owns = bool(wanted) and profile.name.casefold() == wanted
+    with context.store.write() as db:
+        account = accounts.get_account(db, "huggingface", profile.subject)
+        person = (
+            account.person if account else _add_stranger(db, "huggingface", profile.subject, profile.name)
+        )
+        if owns and person.role is not Role.OWNER:
+            people.set_role(db, person.id, Role.OWNER)
+            accounts.set_guest(db, person.id, False)
+            person = Person(person.name, Role.OWNER, person.id)
+        return person, open_session(db, person, old_token)
+
+
+def ensure_linked(db: Database, service: str, subject: str) -> Person:
+    """Whoever a crowd service's link names; made, under a pseudonym, at the first coming."""
+    assert service in LINK_KINDS
+    account = accounts.get_account(db, service, subject)
+    if account:
+        return account.person
+    return _add_stranger(db, service, subject, f"worker-{secrets.token_hex(4)}")
+
+
+def _add_stranger(db: Database, kind: str, subject: str, name: str) -> Person:
+    """A guest under a name that is nobody else's: a stranger never takes over what a name did before."""
+    wanted = free = check_name(name[: MAX_NAME - 8])
+    number = 1
+    while people.get_person(db, free):
+        number += 1
+        free = f"{wanted} ({number})"
+    person = people.ensure_person(db, free, Role.ANNOTATOR)
+    accounts.add_account(db, Account(person, kind, subject, guest=True))
+    return person

@@ -1,0 +1,1 @@
+"""Stage 2: queues, steps, saves, and looking back."""

@@ -1,0 +1,139 @@
+"""Where a person is in their queue, and where a move leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coeval.domain import CriteriaSet, Criterion, Person, Task
+from coeval.errors import NotFoundError
+from coeval.store import Database
+from coeval.store.queries.scrutiny import assignments, submissions
+from coeval.store.queries.scrutiny.assignments import Assignment, Filter
+
+
+class Move(StrEnum):
+    """Where to go from an instance and criterion."""
+
+    HERE = "here"
+    NEXT = "next"
+    PREVIOUS = "previous"
+    NEXT_INSTANCE = "next_instance"
+    PREVIOUS_INSTANCE = "previous_instance"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in a person's queue: by position, by instance, or (all None) where they left off."""
+
+    which: Filter = Filter.UNFINISHED
+    position: int | None = None
+    instance: int | None = None
+    criterion: int | None = None
+    move: Move = Move.HERE
+
+
+Place = tuple[Assignment, Criterion]
+
+
+def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, where: Where) -> Place | None:
+    """The assignment and criterion that ``where`` means; None where nothing is left under its filter.
+
+    Raises:
+        NotFoundError: the position, the instance or the criterion is not in this person's queue.
+    """
+    here = find_start(db, person, task, where)
+    if here is None:
+        return None
+    ids = [criterion.id for criterion in current.criteria]
+    if where.criterion is not None and where.criterion not in ids:
+        raise NotFoundError("That criterion is not in the current criteria set: reload the page.")
+    at = ids.index(where.criterion) if where.criterion is not None else 0
+    if where.move is Move.HERE:
+        return here, _pick_criterion(db, person, here, current, where.criterion)
+    if where.move is Move.PREVIOUS and at > 0:
+        return here, current.criteria[at - 1]
+    if where.move is Move.NEXT:
+        left = _unfinished_here(db, person, here, current, at)
+        if left is not None:
+            return here, left
+    return _elsewhere(db, person, task, current, here, where)
+
+
+def _elsewhere(
+    db: Database, person: Person, task: Task, current: CriteriaSet, here: Assignment, where: Where
+) -> Place | None:
+    """The place in another instance that a move leads to; where there is none, here, or None: the end."""
+    found = next((one for one in _candidates(db, person, task, here, where) if one is not None), None)
+    leaving = where.move is Move.NEXT or (where.move is Move.NEXT_INSTANCE and here.skipped)
+    if found is None and leaving:
+        return None
+    if found is None or (found.instance == here.instance and not leaving):
+        return here, _pick_criterion(db, person, here, current, where.criterion)
+    if where.move is Move.PREVIOUS:
+        return found, current.criteria[-1]
+    return found, _pick_criterion(db, person, found, current, None)
+
+
+def _candidates(
+    db: Database, person: Person, task: Task, here: Assignment, where: Where
+) -> Iterator[Assignment | None]:
+    """Assignments to go to, the best first: ahead, then what was passed by, then what was skipped."""
+
+    def nearest(after: int, *, backwards: bool = False, skipped: bool | None = None) -> Assignment | None:
+        return assignments.next_assignment(
+            db, person.id, task.id, after, where.which, backwards=backwards, skipped=skipped
+        )
+
+    if where.move in (Move.PREVIOUS, Move.PREVIOUS_INSTANCE):
+        yield nearest(here.position, backwards=True)
+    elif where.which is not Filter.UNFINISHED:
+        yield nearest(here.position)
+    else:
+        yield nearest(here.position, skipped=False)
+        yield nearest(0, skipped=False)
+        yield nearest(here.position, skipped=True)
+        if where.move is Move.NEXT:
+            yield nearest(0, skipped=True)
+
+
+def find_start(db: Database, person: Person, task: Task, where: Where) -> Assignment | None:
+    """The assignment a place starts from; None where the person has none under the filter.
+
+    Raises:
+        NotFoundError: the position or the instance is not in this person's queue.
+    """
+    if where.position is not None:
+        found = assignments.get_assignment(db, person.id, task.id, where.position)
+        if found is None:
+            total = assignments.count_assignments(db, person.id, task.id)["total"]
+            raise NotFoundError(f"There is no number {where.position} in your queue: type 1 to {total}.")
+        return found
+    if where.instance is not None:
+        found = assignments.find_assignment(db, person.id, where.instance)
+        if found is None or found.task != task.id:
+            raise NotFoundError("That instance is not in your queue: reload the page.")
+        return found
+    fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False)
+    return fresh or assignments.next_assignment(db, person.id, task.id, 0, where.which)
+
+
+def _pick_criterion(
+    db: Database, person: Person, at: Assignment, current: CriteriaSet, wanted: int | None
+) -> Criterion:
+    """The criterion asked for, else the first that is not saved, else the first."""
+    for criterion in current.criteria:
+        if criterion.id == wanted:
+            return criterion
+    done = submissions.list_done(db, person.id, at.instance)
+    return next((c for c in current.criteria if c.id not in done), current.criteria[0])
+
+
+def _unfinished_here(
+    db: Database, person: Person, here: Assignment, current: CriteriaSet, at: int
+) -> Criterion | None:
+    """The next criterion of this instance that is not saved, looking on from here and then from the top."""
+    done = submissions.list_done(db, person.id, here.instance)
+    ahead = (*current.criteria[at + 1 :], *current.criteria[:at])
+    return next((criterion for criterion in ahead if criterion.id not in done), None)

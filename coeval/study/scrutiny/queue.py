@@ -1,0 +1,154 @@
+"""A person's queue, and the screen it opens: what may be shown of an instance by a criterion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from coeval.domain import CriteriaSet, Criterion, Draft, Instance, Person, Submission, Task
+from coeval.errors import NotFoundError
+from coeval.rules import arms
+from coeval.rules.arms import Design
+from coeval.store import Database
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.scrutiny import assignments, submissions
+from coeval.store.queries.scrutiny.assignments import Assignment, Filter, Mark
+from coeval.study.access import Context
+from coeval.study.crowd.giving import ensure_work
+from coeval.study.scrutiny.places import Place, Where, find_place
+from coeval.study.scrutiny.showing import ensure_open, get_evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One screen of scrutiny: an instance by a criterion, the draft shown, what the person saved before.
+
+    ``assignment`` and all that follows are None where nothing is left under the filter. ``draft`` is what may
+    be seen: None in the blind arm, and before the first score where that comes first.
+    """
+
+    task: Task
+    which: Filter
+    total: int
+    finished: int
+    flagged: int
+    seconds_each: float | None
+    criteria: tuple[Criterion, ...]
+    design: Design = Design()
+    assignment: Assignment | None = None
+    instance: Instance | None = None
+    criterion: Criterion | None = None
+    done: frozenset[int] = frozenset()
+    reopened: frozenset[int] = frozenset()
+    """Criteria that are new in this version of the set, where the person had finished the one before."""
+    draft: Draft | None = None
+    awaits_first: bool = False
+    """Whether a score is asked for before the draft is shown."""
+    first: Submission | None = None
+    """The score given before the draft was shown."""
+    saved: Submission | None = None
+    mark: Mark = Mark()
+
+
+def ensure_queue(context: Context, person: Person, task: Task) -> None:
+    """Give the person what is theirs to do: by the crowd's plan, else every instance of the task.
+
+    Raises:
+        NotAllowedError: the task is given out by a plan, and not to this person.
+    """
+    if ensure_work(context, person, task):
+        return
+    with context.store.read() as db:
+        if not assignments.has_unassigned(db, person.id, task.id):
+            return
+    with context.store.write() as db:
+        missing = assignments.list_unassigned(db, person.id, task.id)
+        order = arms.draw_order(tasks.get_seed(db, task.id), person.id, missing)
+        assignments.add_assignments(db, person.id, task.id, order)
+        current = criteria.get_criteria_set(db, task.id)
+        if current:
+            ids = [criterion.id for criterion in current.criteria]
+            assignments.refresh_states(db, task.id, ids, annotator=person.id)
+
+
+def open_place(context: Context, person: Person, task: Task, where: Where) -> Step:
+    """The screen of a place; an instance seen for the first time gets its arm on the way.
+
+    Raises:
+        NotFoundError: the position or the criterion does not exist for this person.
+    """
+    with context.store.read() as db:
+        current = require_set(db, task)
+        place = find_place(db, person, task, current, where)
+        if place is None or place[0].arm is not None:
+            return build_step(db, person, task, current, where.which, place)
+    with context.store.write() as db:
+        place = find_place(db, person, task, current, where)
+        if place is not None:
+            place = ensure_open(db, task, person, place[0], current.criteria), place[1]
+        return build_step(db, person, task, current, where.which, place)
+
+
+def require_set(db: Database, task: Task) -> CriteriaSet:
+    """The criteria set that holds now.
+
+    Raises:
+        NotFoundError: none is established yet.
+    """
+    found = criteria.get_criteria_set(db, task.id)
+    if found is None:
+        raise NotFoundError(
+            f"“{task.name}” has no established criteria yet: vote in the Criteria tab first; an owner then "
+            "establishes the set."
+        )
+    return found
+
+
+def build_step(
+    db: Database, person: Person, task: Task, current: CriteriaSet, which: Filter, place: Place | None
+) -> Step:
+    """The screen of an opened place, or of the end."""
+    counts = assignments.count_assignments(db, person.id, task.id)
+    base = Step(
+        task=task,
+        which=which,
+        total=counts["total"],
+        finished=counts["finished"],
+        flagged=counts["flagged"],
+        seconds_each=_seconds_each(db, person, len(current.criteria)),
+        criteria=current.criteria,
+        design=tasks.get_design(db, task.id),
+    )
+    return base if place is None else _opened(db, person, task, current, base, place)
+
+
+def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base: Step, place: Place) -> Step:
+    assignment, criterion = place
+    evaluation = get_evaluation(db, task, assignment, criterion)
+    done = frozenset(submissions.list_done(db, person.id, assignment.instance))
+    return replace(
+        base,
+        assignment=assignment,
+        instance=tasks.get_instance(db, assignment.instance),
+        criterion=criterion,
+        done=done,
+        reopened=_find_reopened(db, task, current, done),
+        draft=evaluation.shown,
+        awaits_first=evaluation.awaits_first,
+        first=evaluation.first,
+        saved=evaluation.saved,
+        mark=assignments.get_mark(db, person.id, assignment.instance),
+    )
+
+
+def _find_reopened(db: Database, task: Task, current: CriteriaSet, done: frozenset[int]) -> frozenset[int]:
+    earlier = criteria.get_criteria_set(db, task.id, current.version - 1) if current.version > 1 else None
+    if earlier is None:
+        return frozenset()
+    before = {criterion.id for criterion in earlier.criteria}
+    new = {criterion.id for criterion in current.criteria} - before - done
+    return frozenset(new) if before <= done else frozenset()
+
+
+def _seconds_each(db: Database, person: Person, n_criteria: int) -> float | None:
+    mean = submissions.mean_seconds(db, person.id)
+    return None if mean is None else mean * n_criteria

@@ -1,0 +1,130 @@
+"""What one person sees of one evaluation: the draft, a sown one, or none yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain import Arm, Criterion, Draft, DraftStatus, Person, Submission, Task
+from coeval.rules import arms, planted_errors
+from coeval.rules.arms import Design
+from coeval.rules.planted_errors import Sown, SownKind
+from coeval.store import Database
+from coeval.store.queries import tasks
+from coeval.store.queries.crowd import answer_keys
+from coeval.store.queries.drafting import drafts
+from coeval.store.queries.scrutiny import planted_errors as sowing
+from coeval.store.queries.scrutiny import submissions
+from coeval.store.queries.scrutiny.assignments import Assignment, open_assignment
+from coeval.study.crowd.giving import draw_balanced_arm
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An evaluation as the study knows it. Of all this, a person is shown what ``shown`` gives."""
+
+    arm: Arm
+    draft: Draft | None
+    """The draft of the shown run, or the one saved against; also where it is withheld."""
+    sown: Sown | None
+    first: Submission | None
+    """The score given before the draft was shown."""
+    saved: Submission | None
+    output: str
+
+    @property
+    def awaits_first(self) -> bool:
+        """Whether a first score has to be given before there is anything to see."""
+        judged = self.first is not None or self.saved is not None
+        scored = self.draft is not None and self.draft.status is DraftStatus.OK
+        return self.arm is Arm.FIRST and scored and not judged
+
+    @property
+    def shown(self) -> Draft | None:
+        """The draft as it stands on the screen; None where nothing of it may be seen."""
+        if self.draft is None or self.arm is Arm.BLIND or self.awaits_first:
+            return None
+        return planted_errors.apply_sown(self.draft, self.sown, self.output)
+
+    @property
+    def sown_kind(self) -> str:
+        """What is wrong in the draft shown, as a submission keeps it."""
+        shown = self.shown
+        is_sown = self.sown is not None and shown is not None and self.sown.draft == shown.id
+        return str(self.sown.kind) if is_sown and self.sown else ""
+
+
+def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: Criterion) -> Evaluation:
+    """The evaluation of an opened assignment by a criterion."""
+    assert assignment.arm is not None
+    key = (assignment.annotator, assignment.instance, criterion.id)
+    saved = submissions.get_submission(db, *key)
+    instance = tasks.get_instance(db, assignment.instance)
+    return Evaluation(
+        arm=assignment.arm,
+        draft=_draft_for(db, task, assignment.instance, criterion.id, saved),
+        sown=sowing.get_sown(db, *key) if assignment.arm is Arm.ASSISTED else None,
+        first=submissions.get_first_score(db, *key) if assignment.arm is Arm.FIRST else None,
+        saved=saved,
+        output=instance.output if instance else "",
+    )
+
+
+def _draft_for(
+    db: Database, task: Task, instance: int, criterion: int, saved: Submission | None
+) -> Draft | None:
+    """The draft saved against, else the shown run's."""
+    if saved is not None and saved.draft is not None:
+        return drafts.get_draft(db, saved.draft)
+    run = drafts.get_shown_run(db, task.id)
+    return drafts.get_current_draft(db, run.id, instance, criterion) if run else None
+
+
+def ensure_open(
+    db: Database, task: Task, person: Person, assignment: Assignment, criteria: tuple[Criterion, ...]
+) -> Assignment:
+    """Draw the arm of an instance that is opened for the first time, and what is sown in its drafts."""
+    if assignment.arm is not None:
+        return assignment
+    seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
+    key = (person.id, assignment.instance)
+    # what was imported as this person's work was seen in its own arm
+    arm = (
+        submissions.get_arm(db, *key)
+        or draw_balanced_arm(db, task, person, assignment.instance, design)
+        or arms.draw_arm(seed, *key, design.blind_share, design.first_share)
+    )
+    opened = open_assignment(db, assignment, arm)
+    # an attention check tests the person already, by its own key
+    if arm is Arm.ASSISTED and design.sown_share and not answer_keys.list_keys_of(db, assignment.instance):
+        for criterion in criteria:
+            _sow(db, task, opened, criterion, seed, design)
+    return opened
+
+
+def _sow(
+    db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, design: Design
+) -> None:
+    key = (assignment.annotator, assignment.instance, criterion.id)
+    kind = planted_errors.draw_kind(seed, *key, design.sown_share)
+    if kind is None or submissions.get_submission(db, *key) is not None:
+        return
+    draft = _draft_for(db, task, assignment.instance, criterion.id, None)
+    if draft is None or draft.status is not DraftStatus.OK:
+        return
+    for wanted in (kind, *(other for other in SownKind if other is not kind)):
+        sown = _make_sown(db, task, draft, criterion, seed, assignment.annotator, wanted)
+        if sown is not None:
+            sowing.record_sown(db, *key, sown)
+            return
+
+
+def _make_sown(
+    db: Database, task: Task, draft: Draft, criterion: Criterion, seed: str, annotator: int, kind: SownKind
+) -> Sown | None:
+    """What to sow of this kind; None where the scale or the draft leaves no room for it."""
+    if kind is SownKind.SCORE:
+        return planted_errors.sow_score(seed, annotator, draft, criterion.scale)
+    size = tasks.count_instances(db, task.id)
+    place = planted_errors.draw_place(seed, annotator, draft.instance, draft.criterion, size)
+    source = sowing.find_evidence_elsewhere(db, task.id, draft.run, draft.instance, draft.criterion, place)
+    return planted_errors.sow_evidence(seed, annotator, draft, source) if source else None

@@ -1,0 +1,242 @@
+"""Stage 2: the next evaluation to scrutinise, and saving what a person made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from coeval.domain import MAX_REMARK, Criterion, Person, Submission
+from coeval.errors import InputError, StaleError
+from coeval.rules import evaluation_rows
+from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.store.queries.scrutiny import assignments, review, submissions
+from coeval.store.queries.scrutiny.assignments import Assignment, Mark
+from coeval.study.access import EVERYONE, Context, require_task, use_case
+from coeval.study.crowd.giving import check_saving
+from coeval.study.scrutiny.places import Move, Where, find_place, find_start
+from coeval.study.scrutiny.queue import Step, ensure_queue, open_place, require_set
+from coeval.study.scrutiny.showing import Evaluation, ensure_open, get_evaluation
+
+__all__ = [
+    "Move",
+    "Sent",
+    "Step",
+    "Where",
+    "get_step",
+    "list_history",
+    "mark_instance",
+    "submit",
+    "suggest_criterion",
+]
+
+RESUME = Where()
+"""Where the person left off."""
+
+SKEW = timedelta(seconds=5)
+"""How far a browser's clock, which we set by the second, may still be off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a browser sends to save one evaluation; ``revision`` is that of the one it was made from.
+
+    ``first`` says that it is the score asked for before the draft is shown.
+    """
+
+    uid: str
+    instance: int
+    criterion: int
+    draft: int | None
+    revision: int
+    score: float | None
+    rows: tuple[SentRow, ...] = ()
+    added: tuple[AddedRow, ...] = ()
+    opened_at: str = ""
+    active_ms: int | None = None
+    bulk: bool = False
+    first: bool = False
+
+
+@use_case(EVERYONE)
+def get_step(context: Context, person: Person, slug: str, where: Where = RESUME) -> Step:
+    """Open an evaluation of one's own queue.
+
+    Raises:
+        NotFoundError: the task, the position or the criterion does not exist for this person.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_queue(context, person, task)
+    return open_place(context, person, task, where)
+
+
+@use_case(EVERYONE)
+def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submission:
+    """Save one's scrutiny of an instance by a criterion, as a further revision.
+
+    The same ``uid`` sent again is answered with what was saved the first time. A first score is kept apart and
+    given back as revision 0; only then is the draft shown.
+
+    Raises:
+        StaleError: another tab saved this evaluation meanwhile, or the draft shown has changed.
+        InputError: a decision or the score is missing (see ``evaluation_rows.check``).
+        NotFoundError: the instance or criterion is not this person's to judge.
+        NotAllowedError: the study is closed, or this person may not work at it.
+    """
+    if not 8 <= len(sent.uid) <= 80:
+        raise InputError("This save carries no key of its own: reload the page and confirm again.")
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        before = submissions.get_submission_by_uid(db, sent.uid) or submissions.get_first_score_by_uid(
+            db, sent.uid
+        )
+        if before is not None:
+            return _same_or_refused(before, person, sent)
+        check_saving(db, person, task)
+        current = require_set(db, task)
+        here = Where(instance=sent.instance, criterion=sent.criterion)
+        place = find_place(db, person, task, current, here)
+        assert place is not None  # an instance that is named is found or refused
+        assignment = ensure_open(db, task, person, place[0], current.criteria)
+        evaluation = get_evaluation(db, task, assignment, place[1])
+        _check_fresh(evaluation, sent)
+        made = _build_submission(assignment, place[1], evaluation, sent)
+        if sent.first:
+            return submissions.record_first_score(db, made)
+        saved = submissions.record_submission(db, made)
+        ids = [criterion.id for criterion in current.criteria]
+        assignments.refresh_states(db, task.id, ids, annotator=person.id, instance=sent.instance)
+    return saved
+
+
+def _same_or_refused(before: Submission, person: Person, sent: Sent) -> Submission:
+    mine = (before.person, before.instance, before.criterion) == (person.id, sent.instance, sent.criterion)
+    if not mine:
+        raise InputError("This save carries the key of another one: reload the page and confirm again.")
+    return before
+
+
+def _check_fresh(evaluation: Evaluation, sent: Sent) -> None:
+    saved = evaluation.saved.revision if evaluation.saved else 0
+    if saved != sent.revision or (sent.first and evaluation.first is not None):
+        raise StaleError(
+            "This evaluation was saved from another tab meanwhile. Nothing was overwritten: compare the two and "
+            "confirm the one that should stand."
+        )
+    shown = evaluation.shown
+    if sent.first != evaluation.awaits_first or (shown.id if shown else None) != sent.draft:
+        raise StaleError("The draft of this evaluation has changed since you opened it: look at it again.")
+
+
+def _build_submission(
+    assignment: Assignment, criterion: Criterion, evaluation: Evaluation, sent: Sent
+) -> Submission:
+    shown, arm = evaluation.shown, evaluation.arm
+    if sent.first and sent.added:
+        raise InputError("Only the score is asked for before the draft is shown: add your lines after it.")
+    rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
+    opened_at, active_ms = _times(assignment, sent)
+    return Submission(
+        person=assignment.annotator,
+        instance=sent.instance,
+        criterion=sent.criterion,
+        score=sent.score,
+        rows=() if sent.first else rows,
+        draft=evaluation.draft.id if evaluation.draft and not sent.first else None,
+        arm=arm,
+        opened_at=opened_at,
+        active_ms=active_ms,
+        revision=0 if sent.first else sent.revision + 1,
+        uid=sent.uid,
+        bulk=sent.bulk,
+        shown_score=shown.score if shown else None,
+        sown=evaluation.sown_kind,
+    )
+
+
+def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
+    """Opening time and active milliseconds as the tables keep them; empty and None where they cannot be true.
+
+    Nobody opens an evaluation before its instance, or later than now; nor is anybody active for longer than
+    it was open.
+    """
+    now = datetime.now(UTC)
+    try:
+        opened = datetime.fromisoformat(sent.opened_at)
+    except ValueError:
+        return "", None
+    if opened.tzinfo is None or opened > now + SKEW:
+        return "", None
+    opened = min(max(opened, datetime.fromisoformat(assignment.opened_at) - SKEW), now)
+    wall_ms = int((now - opened).total_seconds() * 1000)
+    known = sent.active_ms is not None and sent.active_ms >= 0
+    active_ms = min(sent.active_ms, wall_ms) if known and sent.active_ms is not None else None
+    return opened.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), active_ms
+
+
+@use_case(EVERYONE)
+def mark_instance(
+    context: Context,
+    person: Person,
+    slug: str,
+    instance: int,
+    *,
+    flagged: bool | None = None,
+    skipped: bool | None = None,
+    comment: str | None = None,
+) -> Mark:
+    """Flag, skip or comment on an instance of one's own queue; what is None stays as it was."""
+    if comment is not None:
+        _check_length("comment", comment)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        find_start(db, person, task, Where(instance=instance))
+        old = assignments.get_mark(db, person.id, instance)
+        mark = Mark(
+            flagged=old.flagged if flagged is None else flagged,
+            skipped=old.skipped if skipped is None else skipped,
+            comment=old.comment if comment is None else comment.strip(),
+        )
+        if mark != old:
+            assignments.record_mark(db, person.id, instance, mark)
+    return mark
+
+
+def _check_length(name: str, text: str) -> None:
+    if len(text) > MAX_REMARK:
+        raise InputError(f"The {name} has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
+
+
+@use_case(EVERYONE)
+def suggest_criterion(context: Context, person: Person, slug: str, instance: int, text: str) -> None:
+    """Suggest a criterion for the next version of the set, from an instance of one's own queue.
+
+    Raises:
+        InputError: the text is empty or too long.
+        NotFoundError: the instance is not in this person's queue.
+    """
+    text = " ".join(text.split())
+    if not text:
+        raise InputError("The suggestion is empty: write the criterion you miss, as one sentence.")
+    _check_length("suggestion", text)
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        find_start(db, person, task, Where(instance=instance))
+        review.add_suggestion(db, task.id, person.id, instance, text)
+
+
+@use_case(EVERYONE)
+def list_history(
+    context: Context, person: Person, slug: str, instance: int, criterion: int
+) -> Sequence[Submission]:
+    """See every revision one saved of an evaluation, oldest first; revision 0 is a score before the draft.
+
+    Raises:
+        NotFoundError: the instance is not in this person's queue.
+    """
+    with context.store.read() as db:
+        find_start(db, person, require_task(db, slug), Where(instance=instance))
+        first = submissions.get_first_score(db, person.id, instance, criterion)
+        saved = submissions.list_history(db, person.id, instance, criterion)
+        return [first, *saved] if first else saved
