@@ -15,7 +15,7 @@ from coeval.errors import CoevalError, InputError, StorageError
 from coeval.settings import Settings, SignIn, load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
-from coeval.ui.invite import add_invite
+from coeval.ui.server.invite import add_invite
 
 Command = Callable[[Context, argparse.Namespace], None]
 
@@ -38,7 +38,7 @@ def _serve(options: argparse.Namespace) -> None:
     # turns this on again when it is built
     gc.disable()
     # imported late: the commands need no web server, and importing one takes seconds
-    from coeval.ui.run import run_server
+    from coeval.ui.server.run import run_server
 
     run_server(settings, host, port)
 

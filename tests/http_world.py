@@ -33,8 +33,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions
 from coeval.study.scrutiny import steps
 from coeval.study.scrutiny.steps import Sent
-from coeval.ui.identity import COOKIE
-from coeval.ui.roles import load_rules
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.roles import load_rules
 from tests.conftest import make_study
 from tests.http_page import Page
 from tests.scrutiny_steps import sent_of

@@ -11,7 +11,7 @@ import pytest
 from coeval.cli import build_parser
 from coeval.llm.prompting.options import PROTOCOLS
 from coeval.study.exporting.export import SIMPLE
-from coeval.ui.help_pages import HELP, TITLES, render
+from coeval.ui.server.help_pages import HELP, TITLES, render
 from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
 
 ROOT = Path(__file__).resolve().parents[1]

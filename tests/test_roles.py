@@ -21,9 +21,9 @@ from coeval.study.crowd import onboarding, plans
 from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import set_role, sign_in
-from coeval.ui.identity import COOKIE
-from coeval.ui.roles import FILE, load_rules, render_roles
-from coeval.ui.server import build_app
+from coeval.ui.server.app import build_app
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.roles import FILE, load_rules, render_roles
 from tests.conftest import make_study
 from tests.server import Running
 
@@ -50,7 +50,7 @@ def people(context: Context, owner: Person) -> dict[str, Person]:
 
 
 def test_the_help_says_what_the_code_does() -> None:
-    assert FILE.read_text(encoding="utf-8") == render_roles(), "run: python -m coeval.ui.roles"
+    assert FILE.read_text(encoding="utf-8") == render_roles(), "run: python -m coeval.ui.server.roles"
 
 
 def call(context: Context, name: str, person: Person) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from coeval.domain import Role
-from coeval.ui.roles import load_rules
+from coeval.ui.server.roles import load_rules
 from tests.http_doors import DOORS, ELSEWHERE, MAIN, OWNERS_DOOR, SETUP, Door
 from tests.http_page import ask
 from tests.http_world import WHO, World, world

@@ -19,7 +19,7 @@ import pytest
 from coeval.domain import Person
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_folder, export_zip, safe
-from coeval.ui.downloads import to_csv
+from coeval.ui.server.downloads import to_csv
 from tests.hostile_study import SLUG, fill
 from tests.live_server import start_server
 from tests.openai_stub import Reply, start_stub

@@ -15,13 +15,13 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
-from coeval.ui.identity import COOKIE
-from coeval.ui.server import build_app
+from coeval.ui.server.app import build_app
+from coeval.ui.server.identity import COOKIE
 from tests.conftest import make_study
 from tests.live_server import LiveServer, start_server
 from tests.payloads import PATHS
 
-PUBLIC = ("/signin", "/healthz", "/ui/coeval.css", "/ui/main.js")
+PUBLIC = ("/signin", "/healthz", "/ui/css/coeval.css", "/ui/core/main.js")
 PAGES = ("/", "/admin", "/admin/")
 API = ("/api/scrutiny/demo/step", "/api/scrutiny/demo/history?instance=1&criterion=1")
 FILES = ("/download/demo/export.zip", "/download/demo/scores.csv", "/download/demo/paper-tables.zip")
@@ -265,7 +265,7 @@ def sign_in_live(server: LiveServer, name: str) -> str:
 def test_no_route_gives_a_file_that_is_not_ours_to_give(live: LiveServer) -> None:
     """As an owner: whoever may do most still reads no file of the machine."""
     cookie = sign_in_live(live, "Olu")
-    assert fetch(live, "/ui/coeval.css")[0] == 200
+    assert fetch(live, "/ui/css/coeval.css")[0] == 200
     tried = [*PATHS, str(live.db), str(live.db).lstrip("/"), f"..{live.db}"]
     for route in ROUTES:
         for path in tried:

@@ -13,7 +13,7 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
-from coeval.ui.agreement import SECTIONS
+from coeval.ui.study_app.agreement.sections import SECTIONS
 from tests.hostile_study import SLUG, fill
 from tests.live_server import LiveServer, start_server
 from tests.payloads import EVIL, XSS

@@ -19,7 +19,7 @@ from coeval.study.people.sessions import set_role, sign_in
 from coeval.study.scrutiny.design import get_design, set_design
 from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
 from coeval.study.statistics import get_frames
-from coeval.ui.step_json import history_json, step_json
+from coeval.ui.study_app.scrutiny.step_json import history_json, step_json
 from tests.conftest import make_study
 from tests.scrutiny_steps import here, save, sent_of, use_design, walk
 

@@ -31,8 +31,8 @@ from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.statistics import get_frames
-from coeval.ui.api import add_api
-from coeval.ui.identity import COOKIE
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.study_app.scrutiny.api import add_api
 from tests.scrutiny_steps import use_design
 
 N_INSTANCES, CRITERIA, PEOPLE = (

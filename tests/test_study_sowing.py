@@ -18,7 +18,7 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.review import compare_people, list_habits
 from coeval.study.scrutiny.steps import Step, get_step
 from coeval.study.statistics import get_frames
-from coeval.ui.step_json import step_json
+from coeval.ui.study_app.scrutiny.step_json import step_json
 from tests.conftest import make_study
 from tests.scrutiny_steps import here, save, use_design, walk
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coeval.ui import charts
-from coeval.ui.chart_style import EMBED, FAINT, SERIES, blank
+from coeval.ui.components import charts
+from coeval.ui.components.chart_style import EMBED, FAINT, SERIES, blank
 
 NAN = float("nan")
 WORDS = "What the chart shows, in words."

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from coeval.domain import MAX_REMARK, Action, RowKind
 from coeval.errors import InputError
-from coeval.ui.payloads import MAX_ROWS, MarkPayload, SubmissionPayload, explain, parse_table
-from coeval.ui.review_table import ReviewTable
-from coeval.ui.review_table.sheet import COLUMNS, build_sheet
+from coeval.ui.components.payloads import MAX_ROWS, MarkPayload, SubmissionPayload, explain, parse_table
+from coeval.ui.components.review_table.review_table import ReviewTable
+from coeval.ui.components.review_table.sheet import COLUMNS, build_sheet
 
 ROW = {"id": 7, "action": "revise", "reason": "why", "new_text": "new"}
 TABLE: dict[str, Any] = {"rev": 3, "score": None, "rows": [ROW], "added": []}

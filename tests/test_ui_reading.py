@@ -76,7 +76,7 @@ def test_offsets_agree_with_python_on_any_text(page: Page, harness: Harness) -> 
         cases.append((text, start, end, text[start:end]))
     harness.open_bench(page)
     script = """async (cases) => {
-        const { utf16Index } = await import('../static/text.js');
+        const { utf16Index } = await import('../static/texts/text.js');
         return cases.filter(([text, start, end, cut]) => {
             const at = utf16Index(text);
             return text.slice(at(start), at(end)) !== cut;
@@ -159,7 +159,7 @@ def test_the_difference_spells_both_wordings(page: Page, harness: Harness) -> No
     pairs.append(["word " * 2000, "wort " * 2000])
     harness.open_bench(page)
     script = """async (pairs) => {
-        const { diffWords } = await import('../static/diff.js');
+        const { diffWords } = await import('../static/texts/diff.js');
         const spell = (parts, without) => parts.filter(([kind]) => kind !== without).map(([, text]) => text).join('');
         return pairs.filter(([a, b]) => {
             const parts = diffWords(a, b);
@@ -252,7 +252,7 @@ def test_hostile_markdown_takes_no_time(page: Page, harness: Harness) -> None:
     texts += ["![](" * 5000, "~~a " * 5000, "1. " * 7000, "#" * 20_000, "*" * 20_000 + "a"]
     harness.open_bench(page)
     script = """async (texts) => {
-        const { parseMarkdown } = await import('../static/markdown.js');
+        const { parseMarkdown } = await import('../static/texts/markdown.js');
         return texts.map((text) => {
             const start = performance.now();
             parseMarkdown(text);

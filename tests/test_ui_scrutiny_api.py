@@ -21,8 +21,8 @@ from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import Move, get_step
-from coeval.ui.api import add_api
-from coeval.ui.identity import COOKIE
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.study_app.scrutiny.api import add_api
 from tests.scrutiny_steps import sent_of, use_design
 
 BASE = "/api/scrutiny/demo"

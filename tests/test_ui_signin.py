@@ -23,10 +23,10 @@ from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
 from coeval.study.people.accounts import invite
 from coeval.study.people.sessions import sign_in
-from coeval.ui import oauth
-from coeval.ui.identity import COOKIE
-from coeval.ui.server import build_app
-from coeval.ui.signin import TICKET
+from coeval.ui.server import oauth
+from coeval.ui.server.app import build_app
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.signin import TICKET
 
 PASSWORD = "correct horse battery"
 HOST = "https://team-study.hf.space"

@@ -86,7 +86,7 @@ def test_time_goes_on_after_a_reload(page: Page, harness: Harness) -> None:
 def test_two_tabs_never_count_at_once(page: Page, harness: Harness) -> None:
     harness.open_bench(page)
     script = """async ([idle, other]) => {
-        const { StepClock } = await import('../static/timing.js');
+        const { StepClock } = await import('../static/scrutiny/timing.js');
         let now = 0;
         window.tick = (ms) => { now += ms };
         window.clock = new StepClock('someone', { isShown: () => true, now: () => now });
@@ -117,7 +117,7 @@ def test_two_tabs_never_count_at_once(page: Page, harness: Harness) -> None:
 def test_the_sum_is_exact(page: Page, harness: Harness) -> None:
     harness.open_bench(page)
     script = """async () => {
-        const { ActiveTime } = await import('../static/timing.js');
+        const { ActiveTime } = await import('../static/scrutiny/timing.js');
         const time = new ActiveTime(60_000);
         const seen = [];
         time.begin(1000, 500);

@@ -23,8 +23,8 @@ from tests.ui_study import FakeStudy
 STATIC = Path(__file__).resolve().parent.parent / "coeval" / "ui" / "static"
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="../static/coeval.css"><link rel="stylesheet" href="../page.css">
-<script type="module" src="../static/main.js"></script><script type="module" src="../{script}.js"></script>
+<link rel="stylesheet" href="../static/css/coeval.css"><link rel="stylesheet" href="../page.css">
+<script type="module" src="../static/core/main.js"></script><script type="module" src="../{script}.js"></script>
 <body><h1 class="ce-sr">{title}</h1><main id="place"></main></body></html>"""
 CSS = """body { margin: 0; background: var(--bg) }
 #place.table { max-width: 900px; margin: 20px auto; padding: 0 20px 100px }"""

@@ -40,7 +40,7 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
-from coeval.ui.agreement import SECTIONS
+from coeval.ui.study_app.agreement.sections import SECTIONS
 from tests.benchmarks.saves import cpu_seconds
 from tests.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
 from tests.live_server import LiveServer, start_server

@@ -1,0 +1,126 @@
+"""How charts look: colours, type, the axes of lists, legends.
+
+Every colour is a CSS variable of ``static/css/coeval.css``: drawn as SVG, a chart follows the page's theme by
+itself, and readers who force their own colours get them.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from gradio.components.plot import PlotData
+
+from coeval.stats.estimates.later import Later
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
+
+FONT = 'Inter, "Source Sans 3", system-ui, sans-serif'
+BRAND, INK, SOFT, FAINT, LINE = (f"var(--{name})" for name in ("brand", "ink", "soft", "faint", "line"))
+SERIES = [f"var(--series-{n})" for n in range(1, 9)]
+EMBED = {"embedOptions": {"renderer": "svg", "actions": False}}
+"""SVG, so that colours may be CSS variables; no menu, as that leads to another site."""
+
+HELP_LINE: dict[str, Any] = {"strokeDash": [3, 4], "color": FAINT, "aria": False}
+"""A line that only helps the eye; a screen reader has the figures in words."""
+
+NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
+"""A label as Vega computes it: .667 rather than 0.667."""
+
+LEGEND = 640
+"""Width, in pixels, that a legend is set for; what does not fit starts another line."""
+
+ROW = 40
+"""Height, in pixels, of one line of a chart that lists things."""
+
+
+def blank() -> PlotData:
+    """A drawing of nothing: a page that holds one loads the drawing library before there is anything to draw."""
+    spec = {"width": 1, "height": 1, "data": {"values": [{}]}, "mark": {"type": "point", "opacity": 0}}
+    frameless = {"view": {"stroke": None}}
+    return PlotData(type="altair", plot=json.dumps(spec | {"config": frameless, "usermeta": EMBED}))
+
+
+def wrapped(text: str, width: int = 34) -> str:
+    """A label of at most two lines; a longer one ends in an ellipsis.
+
+    >>> wrapped("Simple language: the answer uses words that every child knows and no others")
+    'Simple language: the answer uses\\nwords that every child knows and…'
+    """
+    return "\n".join(textwrap.wrap(text, width, max_lines=2, placeholder="…")) or "–"
+
+
+def themed(chart: Any, description: str, *, height: int, right: int = 0) -> Any:
+    """The chart at the width of its card, without ground or frame, readable on both grounds.
+
+    Args:
+        description: what a screen reader says in place of the drawing.
+        height: of the drawing, in pixels, without axes and legend.
+        right: room, in pixels, for texts beside the drawing.
+    """
+    text: dict[str, Any] = {"labelFontSize": 12.5, "titleFontSize": 12, "titleFontWeight": 500}
+    ink: dict[str, Any] = {"labelColor": SOFT, "titleColor": FAINT}
+    line: dict[str, Any] = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    return (
+        chart.properties(
+            width="container",
+            height=height,
+            description=description,
+            background="transparent",
+            padding={"left": 4, "top": 6, "right": 4 + right, "bottom": 4},
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+            usermeta=EMBED,
+        )
+        .configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(**text, **ink, **line, labelPadding=8, titlePadding=10)
+        .configure_legend(**text, **ink, orient="top", labelLimit=320, offset=12)
+    )
+
+
+def names_axis(field: str, names: Sequence[str]) -> alt.Y:
+    """The vertical axis of a list of things, in the order given, in up to two lines each."""
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    axis = alt.Axis(
+        title=None,
+        domain=False,
+        ticks=False,
+        labelExpr="split(datum.value, '\\n')",
+        labelAlign="left",
+        labelPadding=min(250, 24 + round(6.6 * longest)),
+        labelLimit=250,
+        labelBaseline="middle",
+        labelLineHeight=15,
+        labelColor=INK,
+    )
+    return alt.Y(f"{field}:N", sort=list(names), axis=axis, scale=alt.Scale(domain=list(names)))
+
+
+def texts_beside(frame: pd.DataFrame, names: alt.Y) -> Any:
+    """The texts of a list, at the right of the drawing."""
+    texts = alt.Chart(frame).mark_text(align="left", dx=18, fontSize=12.5, color=SOFT)
+    return texts.encode(y=names, x=alt.value("width"), text="text:N")
+
+
+def tips(*fields: str) -> list[Any]:
+    """What shows on hover: texts that speak for themselves."""
+    return [alt.Tooltip(f"{field}:N", title=" " * place) for place, field in enumerate(fields, 1)]
+
+
+def series_colour(names: Sequence[str]) -> alt.Color:
+    """A colour for each name, in order, with their legend."""
+    colours = (SERIES * (len(names) // len(SERIES) + 1))[: len(names)]
+    scale = alt.Scale(domain=list(names), range=colours)
+    return alt.Color("series:N", sort=list(names), scale=scale, legend=series_legend(names))
+
+
+def series_legend(names: Sequence[str]) -> alt.Legend:
+    """The legend of colours and, where marks have shapes too, of shapes: the same makes them one."""
+    longest = max((len(name) for name in names), default=0)
+    return alt.Legend(title=None, columns=max(1, LEGEND // (40 + 7 * longest)))

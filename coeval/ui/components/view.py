@@ -1,0 +1,103 @@
+"""Read-only pieces of a page, built of nodes whose texts can never become markup.
+
+A gr.HTML with a value runs what the value says. So the template here is constant, and the value is a tree
+of nodes that ``static/core/view.js`` builds with createElement and textContent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+Node = dict[str, Any] | str
+TAGS = frozenset(
+    [
+        "a",
+        "b",
+        "br",
+        "code",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "h2",
+        "h3",
+        "h4",
+        "hr",
+        "i",
+        "kbd",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "small",
+        "span",
+        "strong",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "u",
+        "ul",
+    ]
+)
+
+
+def el(tag: str, *children: Node | None, **attributes: Any) -> dict[str, Any]:
+    """A node: ``tag.class1.class2``, children (texts or nodes; None is left out) and attributes.
+
+    ``width`` is a share from 0 to 1 of the parent's width. Underscores in names become hyphens.
+
+    >>> el("p.note", "5 of 7")
+    {'tag': 'p', 'class': 'note', 'attributes': {}, 'children': ['5 of 7']}
+
+    Raises:
+        ValueError: the tag is not among ``TAGS``.
+    """
+    name, *classes = tag.split(".")
+    if name not in TAGS:
+        raise ValueError(f"<{name}> is not a tag that a view can hold.")
+    return {
+        "tag": name,
+        "class": " ".join(classes),
+        "attributes": {
+            key.replace("_", "-"): value for key, value in attributes.items() if value is not None
+        },
+        "children": [child for child in children if child is not None],
+    }
+
+
+def table(head: list[str], rows: list[list[Node | None]], *, cls: str = "grid") -> dict[str, Any]:
+    """A plain table; cells are texts or nodes."""
+    return el(
+        f"table.{cls}",
+        el("thead", el("tr", *(el("th", name, scope="col") for name in head))),
+        el("tbody", *(el("tr", *(el("td", cell) for cell in row)) for row in rows)),
+    )
+
+
+class View(gr.HTML):
+    """Shows a node, or a list of nodes, that the server made."""
+
+    def __init__(self, value: Node | list[Node] | None = None, **options: Any) -> None:
+        super().__init__(
+            value=value,
+            html_template='<div class="coeval-view"></div>',
+            js_on_load="window.coevalReady(() => window.coeval.view(element, props, watch));",
+            apply_default_css=False,
+            **options,
+        )
+
+    def postprocess(self, value: Any) -> Any:
+        nodes = value if isinstance(value, list) else [value]
+        return {"nodes": [node for node in nodes if node is not None]}
+
+    def api_info(self) -> dict[str, Any]:
+        return {"type": "object"}

@@ -1,0 +1,1 @@
+"""A crowd study's own pages, from the service's link to the completion code."""

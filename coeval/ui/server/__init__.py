@@ -1,0 +1,1 @@
+"""The web server: the guard, sign-in, sessions, downloads, help."""

@@ -1,0 +1,86 @@
+"""The web server: sign-in, sessions, security headers, downloads, and the two Gradio apps.
+
+``/`` is the study app, ``/admin`` the set-up area on a mount of its own: every Gradio event is an endpoint,
+so what only owners may reach is kept apart at the door, and checked again in every use case.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gradio as gr
+from fastapi import FastAPI, Request
+from fastapi.staticfiles import StaticFiles
+
+from coeval.domain import Role
+from coeval.settings import spare_gradio
+from coeval.study.access import Context
+from coeval.study.drafting.worker import mark_interrupted
+from coeval.study.people.sessions import get_member
+from coeval.ui.components.theme import HEAD, THEME
+from coeval.ui.crowd_pages.joining import add_joining
+from coeval.ui.server.downloads import add_downloads
+from coeval.ui.server.guard import Guard
+from coeval.ui.server.help_pages import add_help
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.signin import add_sign_in
+from coeval.ui.setup.setup_page import build_admin
+from coeval.ui.study_app.scrutiny.api import add_api
+from coeval.ui.study_app.study_page import build_main
+
+HERE = Path(__file__).parents[1]
+STATIC = "/ui"
+"""Our scripts and styles; /static and /assets are Gradio's."""
+MOUNT = {
+    "ssr_mode": False,
+    "footer_links": [],
+    "show_error": False,
+    "mcp_server": False,
+    "run_history": False,
+}
+
+
+def build_app(context: Context) -> FastAPI:
+    """The whole server, ready to run."""
+    spare_gradio()
+    mark_interrupted(context)
+    app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
+    app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="ui")
+    add_sign_in(app, context)
+    _add_health(app, context)
+    add_joining(app, context)
+    add_downloads(app, context)
+    add_api(app, context)
+    add_help(app)
+    _mount(app, build_admin(context), "/admin", lambda request: _name(context, request, Role.OWNER), "../ui/")
+    _mount(app, build_main(context), "/", lambda request: _name(context, request), "ui/")
+    app.add_middleware(Guard, context=context)
+    return app
+
+
+def _mount(app: FastAPI, blocks: gr.Blocks, path: str, auth, static: str) -> None:  # type: ignore[no-untyped-def]
+    # Gradio takes any path of the machine for an upload in apps that were mounted rather than launched
+    blocks.has_launched = True
+    gr.mount_gradio_app(
+        app,
+        blocks,
+        path=path,
+        auth_dependency=auth,
+        theme=THEME,
+        head=HEAD.format(static=static),
+        max_file_size="200mb" if path == "/admin" else "1mb",
+        **MOUNT,
+    )
+
+
+def _name(context: Context, request: Request, role: Role | None = None) -> str | None:
+    """Gradio's door: the name of whoever may come in, or None; guests have pages of their own."""
+    person = get_member(context, request.cookies.get(COOKIE))
+    return person.name if person and role in (None, person.role) else None
+
+
+def _add_health(app: FastAPI, context: Context) -> None:
+    @app.get("/healthz")
+    def check_health() -> dict[str, str]:
+        with context.store.read():
+            return {"status": "ok"}

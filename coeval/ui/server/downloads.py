@@ -1,0 +1,95 @@
+"""Files that leave by the browser: the export, each of its tables, a chart's data, the paper's tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from typing import IO
+
+import pandas as pd
+from fastapi import FastAPI, Request
+from fastapi.responses import Response, StreamingResponse
+
+from coeval.errors import NotFoundError
+from coeval.study import statistics
+from coeval.study.access import Context
+from coeval.study.exporting.export import SIMPLE, export_table, export_zip, safe
+from coeval.ui.server.identity import get_person
+from coeval.ui.study_app.agreement.sections import get_figure
+
+FILES = (*SIMPLE, "reliability.csv")
+CSV = "text/csv; charset=utf-8"
+BLOCK = 1 << 18
+"""Bytes that are sent at a time."""
+
+IN_MEMORY = 32_000_000
+"""Bytes of a file that are kept in memory; a longer one is written beside it while it is made."""
+
+
+def add_downloads(app: FastAPI, context: Context) -> None:
+    """Add the routes under /download to the server; every one checks the session and the person's role."""
+
+    @app.get("/download/{slug}/export.zip")
+    def download_zip(request: Request, slug: str) -> Response:
+        target = _spooled()
+        export_zip(context, get_person(context, request), slug, target)
+        return _file(target, f"{slug}.zip", "application/zip")
+
+    @app.get("/download/{slug}/paper-tables.zip")
+    def download_paper_tables(request: Request, slug: str) -> Response:
+        files = statistics.get_paper_tables(context, get_person(context, request), slug)
+        target = _spooled()
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                archive.writestr(name, content if isinstance(content, str) else to_csv(content))
+        return _file(target, f"{slug}-paper-tables.zip", "application/zip")
+
+    @app.get("/download/{slug}/charts/{section}/{name}.csv")
+    def download_chart_data(request: Request, slug: str, section: str, name: str) -> Response:
+        figure = get_figure(context, get_person(context, request), slug, section, name)
+        return _csv(to_csv(figure.data), f"{slug}-{name}.csv")
+
+    @app.get("/download/{slug}/{name}")
+    def download_table(request: Request, slug: str, name: str) -> Response:
+        if name not in FILES:
+            raise NotFoundError(f"There is no file “{name[:80]}” to download; there are: {', '.join(FILES)}.")
+        target = _spooled()
+        text = io.TextIOWrapper(target, "utf-8", newline="")
+        export_table(context, get_person(context, request), slug, name, text)
+        text.detach()
+        return _file(target, f"{slug}-{name}", CSV)
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """The frame as CSV; what is missing is empty, and no cell is a formula to a spreadsheet."""
+    target = io.StringIO()
+    writer = csv.writer(target)
+    writer.writerow([safe(str(name)) for name in frame.columns])
+    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False)
+    writer.writerows([safe(value) for value in row] for row in rows)
+    return target.getvalue()
+
+
+def _spooled() -> IO[bytes]:
+    return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)
+
+
+def _file(target: IO[bytes], name: str, kind: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(target.tell())}
+    return StreamingResponse(_read_blocks(target), media_type=kind, headers=headers)
+
+
+def _read_blocks(target: IO[bytes]) -> Iterator[bytes]:
+    """The file from its beginning; block by block, since each takes a turn of the server's."""
+    with target:
+        target.seek(0)
+        while block := target.read(BLOCK):
+            yield block
+
+
+def _csv(text: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=CSV, headers=headers)

@@ -1,0 +1,62 @@
+"""Who is asking: the session cookie of a request, to a person."""
+
+from __future__ import annotations
+
+import html
+from typing import Literal
+
+import gradio as gr
+from fastapi import Request
+from fastapi.responses import Response
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, NotAllowedError
+from coeval.settings import Settings
+from coeval.study.access import Context
+from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
+
+COOKIE = "coeval_session"
+
+
+def get_person(context: Context, request: Request | gr.Request | None) -> Person:
+    """The person whose session the request carries.
+
+    Raises:
+        NotAllowedError: there is no session, or it has ended.
+    """
+    token = request.cookies.get(COOKIE) if request is not None else None
+    person = get_signed_in(context, token)
+    if person is None:
+        raise NotAllowedError("You are signed out: sign in again. What you typed is kept in this browser.")
+    return person
+
+
+def set_cookie(settings: Settings, answer: Response, name: str, value: str, seconds: int) -> None:
+    """Set a cookie that scripts cannot read.
+
+    A Space is shown inside huggingface.co's page: there only SameSite=None comes back, which needs Secure.
+    What that lets through is stopped by the check of the origin (``coeval.ui.server.guard``).
+    """
+    secure = settings.public_url.startswith("https://")
+    same_site: Literal["none", "lax"] = "none" if settings.behind_proxy and secure else "lax"
+    answer.set_cookie(
+        name, value, max_age=seconds, httponly=True, secure=secure, samesite=same_site, path="/"
+    )
+
+
+def keep_session(context: Context, answer: Response, token: str) -> None:
+    """Have the browser keep a session that was just opened."""
+    set_cookie(context.settings, answer, COOKIE, token, SESSION_DAYS * 24 * 3600)
+
+
+def drop_cookie(settings: Settings, answer: Response, name: str) -> None:
+    """Have the browser forget a cookie."""
+    set_cookie(settings, answer, name, "", 0)
+
+
+def shown(error: CoevalError) -> gr.Error:
+    """The error as Gradio shows it, at the edge: ``raise shown(error) from error``.
+
+    Gradio's toasts read markup, and a message can repeat what somebody typed: so it is escaped.
+    """
+    return gr.Error(html.escape(str(error)), title="That did not work", print_exception=False)

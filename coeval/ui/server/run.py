@@ -1,0 +1,76 @@
+"""Run the server until it is asked to stop, and end cleanly."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import socket
+import sys
+
+import uvicorn
+
+from coeval.errors import InputError
+from coeval.settings import Settings
+from coeval.study.access import Context
+from coeval.study.hosting.snapshots import open_kept
+from coeval.study.importing.demo import ensure_demo
+from coeval.ui.server.app import build_app
+
+
+def run_server(settings: Settings, host: str, port: int) -> None:
+    """Serve CoEval on an address until interrupted.
+
+    Raises:
+        InputError: the port is taken.
+        StorageError: the file cannot be opened, or it is gone and no place of snapshots can be asked.
+    """
+    _check_free(host, port)
+    store, keeper = open_kept(settings)
+    context = Context(store, settings)
+    ensure_demo(context)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"CoEval is at http://{shown}:{port}  (file: {context.store.path}; Ctrl+C stops it)", flush=True)
+    if keeper:
+        keeper.start()
+    # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would
+    # end the process there and then, before the last snapshot
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    config = _config(context, host, port)
+    # what is loaded by now stays for good: it is not looked through for garbage again
+    gc.freeze()
+    gc.enable()
+    try:
+        uvicorn.Server(config).run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if keeper:
+            keeper.stop()
+        store.close()
+
+
+def _config(context: Context, host: str, port: int) -> uvicorn.Config:
+    # a Space is reached through its proxy alone, so what that says of the visitor's address can be believed
+    trusted = "*" if context.settings.behind_proxy else "127.0.0.1"
+    return uvicorn.Config(
+        build_app(context),
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=10,
+        # longer than people take over one evaluation, so that a confirm finds its connection open
+        timeout_keep_alive=75,
+        forwarded_allow_ips=trusted,
+    )
+
+
+def _check_free(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise InputError(
+                f"Port {port} on {host} cannot be used ({error.strerror}): choose another with --port."
+            ) from error

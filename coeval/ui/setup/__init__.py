@@ -1,0 +1,1 @@
+"""Set-up, for owners: a file a tab."""

@@ -1,0 +1,175 @@
+"""Set-up, Crowd people: who takes part and how far, exams to review, and what to do about a submission."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, InputError, NotFoundError
+from coeval.store.queries.crowd.answer_keys import Attempt
+from coeval.store.queries.people.participants import Participant
+from coeval.study import statistics
+from coeval.study.access import Context
+from coeval.study.crowd import overview, plans
+from coeval.study.crowd.overview import Advice, Overview
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.words import plural
+from coeval.ui.components.words import shown as shown_estimate
+from coeval.ui.crowd_pages.study_views import show_attempts
+from coeval.ui.server.identity import get_person, shown
+from coeval.ui.study_app.agreement.people import first_alphas
+
+Bind = Callable[[Callable[..., Any]], None]
+REFRESH_SECONDS = 20
+"""How often the progress of a study is read again while Set-up shows it."""
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
+HEAD = [
+    "Who",
+    "State",
+    "Finished",
+    "At work",
+    "Timed out",
+    "Checks failed",
+    "Minutes",
+    "Pay",
+    "Suggestion",
+    "Why",
+]
+
+DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("remove", "Remove all their data, as they asked", {"variant": "stop", "min_width": 320}),
+    ("reject", "Take out of the statistics", {"min_width": 240}),
+    ("refuse", "Refuse", {}),
+    ("admit", "Admit", {}),
+)
+"""What an owner can do about somebody; what cannot be undone stands apart."""
+
+
+def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    progress, reviews = View(elem_id="crowd-progress"), View(elem_id="crowd-reviews")
+    with gr.Column(elem_classes="card", visible=False) as deciding_box:
+        with gr.Row():
+            who = gr.Dropdown([], label="Who", elem_id="crowd-who")
+            comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
+        with gr.Row(elem_classes="actions"):
+            buttons = {
+                name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
+                for name, label, look in DECISIONS
+            }
+    clock = gr.Timer(REFRESH_SECONDS, active=False)
+    outputs = [progress, reviews, who, deciding_box, clock]
+
+    def _nothing(note: Node | None) -> dict[Any, Any]:
+        shut = {deciding_box: gr.Column(visible=False), clock: gr.Timer(active=False)}
+        return {progress: note, reviews: None, **shut}
+
+    def _progress(person: Person, slug: str, found: Overview) -> Node:
+        return _progress_view(slug, found, _agreement_words(context, person, slug))
+
+    def _state(person: Person, slug: str | None) -> dict[Any, Any]:
+        if not slug:
+            return _nothing(None)
+        try:
+            found = overview.get_overview(context, person, slug)
+        except NotFoundError:
+            return _nothing(el("p.note", "This task is not given out to a crowd: see the tab Crowd."))
+        waiting = overview.list_reviews(context, person, slug)
+        return {
+            progress: _progress(person, slug, found),
+            reviews: [_review_view(one, attempt) for one, attempt in waiting],
+            deciding_box: gr.Column(visible=True),
+            clock: gr.Timer(active=True),
+            who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in found.people]),
+        }
+
+    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
+        try:
+            return _state(get_person(context, request), slug)
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def on_tick(slug: str | None, request: gr.Request) -> Any:
+        try:
+            person = get_person(context, request)
+            return _progress(person, slug or "", overview.get_overview(context, person, slug or ""))
+        except CoevalError:
+            return gr.skip()  # the next press of a button says what is wrong
+
+    def deciding(name: str) -> Callable[..., Any]:
+        def on_decision(slug: str, chosen: str | None, said: str, request: gr.Request) -> dict[Any, Any]:
+            try:
+                person = get_person(context, request)
+                if chosen:
+                    _decide(context, person, slug, name, chosen, said or "")
+                return _state(person, slug)
+            except CoevalError as error:
+                raise shown(error) from error
+
+        return on_decision
+
+    for name, button in buttons.items():
+        button.click(deciding(name), [task, who, comment], outputs, **QUICK)
+
+    def load_on(event: Callable[..., Any]) -> None:
+        event(on_load, task, outputs, **QUICK)
+
+    clock.tick(on_tick, task, progress, **QUICK)
+    return load_on
+
+
+def _decide(context: Context, person: Person, slug: str, name: str, who: str, comment: str) -> None:
+    if name == "reject":
+        plans.reject(context, person, slug, who, comment=comment)
+    elif name == "remove":
+        if comment.strip() != who:
+            raise InputError(
+                f"This cannot be undone: write {who} as the comment, then press the button again."
+            )
+        plans.remove_person(context, person, who)
+    else:
+        plans.decide(context, person, slug, who, name == "admit", comment=comment)
+
+
+def _agreement_words(context: Context, person: Person, slug: str) -> str:
+    """Agreement as it stands; computed again only after somebody saved."""
+    alpha = statistics.get_statistic(context, person, slug, first_alphas).humans
+    if not alpha.defined:
+        return f"Agreement so far: {shown_estimate(alpha)}."
+    return f"Agreement so far: ordinal alpha {shown_estimate(alpha)} over {plural(alpha.n_units, 'unit')}."
+
+
+def _progress_view(slug: str, found: Overview, agreement: str) -> Node:
+    k = found.plan.per_instance
+    total = sum(n for _, _, n in found.places)
+    full = sum(n for done, _, n in found.places if done >= k)
+    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in found.places)
+    arms = ", ".join(f"{arm} {n:,}" for arm, n in found.arms.items()) or "none opened yet"
+    rows = [_person_row(one, advice, found.plan.terms.currency) for one, advice in found.people]
+    csv = f"../s/{slug}/participants.csv"
+    return el(
+        "div.card",
+        el("h4", "People and progress"),
+        el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
+        el("p", f"Arms: {arms}. Pay so far: {found.cost:.2f} {found.plan.terms.currency}."),
+        el("p", f"{agreement} The study's tab Agreement has the rest."),
+        table(HEAD, rows) if rows else el("p.note", "Nobody has come by the study's page yet."),
+        el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
+           el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
+    )  # fmt: skip
+
+
+def _person_row(one: Participant, advice: Advice, currency: str) -> list[Node | None]:
+    return [
+        one.name, str(one.state), str(one.finished), str(one.held), str(one.timed_out),
+        f"{one.failed} of {one.checks}", f"{one.active_minutes:.1f}", f"{advice.pay:.2f} {currency}",
+        advice.suggestion, advice.evidence,
+    ]  # fmt: skip
+
+
+def _review_view(one: Participant, attempt: Attempt | None) -> Node:
+    shown_ = show_attempts((attempt,)) if attempt else [el("p", "There is no attempt.")]
+    return el("div.card", el("h4", f"{one.name} waits for review"), *shown_)

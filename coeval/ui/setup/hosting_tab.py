@@ -1,0 +1,129 @@
+"""Set-up, Hosting: invitations, and the snapshots that keep the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Role
+from coeval.errors import CoevalError
+from coeval.settings import SignIn
+from coeval.study.access import Context
+from coeval.study.hosting import snapshots
+from coeval.study.hosting.snapshots import ShelfState, SnapshotState
+from coeval.study.people import accounts, sessions
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.words import plural
+from coeval.ui.server.identity import get_person, shown
+from coeval.ui.server.invite import build_link
+
+Bind = Callable[[Callable[..., Any]], None]
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
+
+
+def build_hosting_tab(context: Context) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    kept = View(elem_id="snapshots")
+    with gr.Row(elem_classes="actions"):
+        take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
+    with gr.Column(elem_classes="card", visible=context.settings.sign_in is SignIn.ACCOUNTS):
+        View(el("h4", "Invite"))
+        with gr.Row():
+            role = gr.Radio([str(one) for one in Role], value=str(Role.ANNOTATOR), label="Invite as")
+            name = gr.Textbox(
+                label="Or a new password for", placeholder="a name, or empty", elem_id="invite-name"
+            )
+        link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
+        with gr.Row(elem_classes="actions"):
+            make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
+    with gr.Column(elem_classes="card"):
+        View(el("h4", "Sessions"))
+        who = gr.Textbox(label="End all sessions of", placeholder="a name", elem_id="sessions-name")
+        ended = View(elem_id="sessions-ended")
+        with gr.Row(elem_classes="actions"):
+            end = gr.Button("End them", elem_id="sessions-end", scale=0)
+
+    def on_load(request: gr.Request) -> Any:
+        return _told(lambda: _view(snapshots.get_snapshots(context, get_person(context, request))))
+
+    def on_take(request: gr.Request) -> Any:
+        return _told(lambda: _view(snapshots.take_snapshot(context, get_person(context, request))))
+
+    def on_invite(wanted: str, known: str, request: gr.Request) -> Any:
+        def act() -> str:
+            role = Role(wanted or Role.ANNOTATOR)
+            token = accounts.invite(context, get_person(context, request), role, name=(known or "").strip())
+            return build_link(context.settings, token)
+
+        return _told(act)
+
+    def on_end(known: str, request: gr.Request) -> Any:
+        def act() -> Node:
+            name = (known or "").strip()
+            n = sessions.end_sessions(context, get_person(context, request), name)
+            return el("p.note", f"{plural(n, 'session')} of {name} ended.")
+
+        return _told(act)
+
+    take.click(on_take, None, kept, **QUICK)
+    make.click(on_invite, [role, name], link, **QUICK)
+    end.click(on_end, who, ended, **QUICK)
+
+    def load_on(event: Callable[..., Any]) -> None:
+        event(on_load, None, kept, **QUICK)
+
+    return load_on
+
+
+def _told(act: Callable[[], Any]) -> Any:
+    try:
+        return act()
+    except CoevalError as error:
+        raise shown(error) from error
+
+
+def _view(state: SnapshotState | None) -> Node:
+    if state is None:
+        return el(
+            "div.card",
+            el("h4", "Snapshots"),
+            el("p", "None are taken: where the disk is wiped at a restart, all is lost."),
+            el("p.note", "Set COEVAL_SNAPSHOT_DIR to a folder, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."),
+        )
+    head = ["Where", "Newest snapshot (UTC)", "Age", "Trouble"]
+    came = [
+        el("p", f"This file came back from {one.name} ({one.source}) at {_short(one.restored_at)}; the snapshot "
+           f"was {_age(one.taken_at, one.restored_at)} old. What was saved in between is not in it.")
+        for one in state.restorations
+    ]  # fmt: skip
+    return el(
+        "div.card",
+        el("h4", f"Snapshots, every {state.minutes:g} minutes and at the end"),
+        table(head, [_row(one) for one in state.shelves]),
+        *came,
+    )
+
+
+def _row(one: ShelfState) -> list[Node | None]:
+    trouble = f"{_short(one.failed_at)}: {one.error}" if one.error else "none"
+    return [one.title, _short(one.saved_at) or "none yet", _age(one.saved_at, ""), trouble]
+
+
+def _short(at: str) -> str:
+    return at[:16].replace("T", " ")
+
+
+def _age(at: str, until: str) -> str:
+    """How long ago, in words; empty for never.
+
+    >>> _age("2026-01-31T09:30:00.000Z", "2026-01-31T12:31:00.000Z")
+    '3 h 1 min'
+    """
+    if not at:
+        return ""
+    end = datetime.fromisoformat(until) if until else datetime.now(UTC)
+    minutes = max(0, int((end - datetime.fromisoformat(at)).total_seconds() // 60))
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

@@ -1,0 +1,256 @@
+"""Set-up, Pre-fill: what it will take before, how far it is while, cancel, resume, what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Job, JobState, Person
+from coeval.errors import CoevalError, InputError, NotFoundError
+from coeval.llm.prompting.options import PERSONAS, PROTOCOLS
+from coeval.llm.running.ledger import Prices
+from coeval.study import tasks
+from coeval.study.access import Context
+from coeval.study.drafting import preparing
+from coeval.study.drafting.preparing import Wish
+from coeval.study.drafting.worker import Worker
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.server.identity import get_person, shown
+from coeval.ui.setup.judge_helps import FusionBox, StepsBox
+from coeval.ui.study_app.criteria.criteria_views import model_hint
+
+Bind = Callable[[Callable[..., Any]], None]
+SECONDS = 2.0
+"""How often the page asks how far a job is."""
+
+
+def build_prefill_tab(context: Context, task: gr.Dropdown) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    return _Prefill(context, task).bind()
+
+
+class _Prefill:
+    """The components of the tab, and what their events do."""
+
+    def __init__(self, context: Context, task: gr.Dropdown) -> None:
+        self.context, self.task, self.worker = context, task, Worker(context)
+        settings = context.settings
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, elem_classes="card"):
+                View(el("div", el("h4", "Draft evaluations"), model_hint(settings.has_model, settings.model)))
+                self.wish = self._build_wish()
+                with gr.Row(elem_classes="actions"):
+                    self.ask = gr.Button("Estimate", elem_id="prefill-estimate", scale=0)
+                    self.start = gr.Button(
+                        "Start",
+                        variant="primary",
+                        interactive=settings.has_model,
+                        elem_id="prefill-start",
+                        scale=0,
+                    )
+            with gr.Column(scale=3):
+                self.estimate = View(elem_id="prefill-note")
+                self.jobs = View(elem_id="jobs")
+                with gr.Row(elem_classes="actions"):
+                    self.cancel = gr.Button("Cancel the newest", elem_id="job-cancel", scale=0)
+                    self.resume = gr.Button("Start it again", elem_id="job-resume", scale=0)
+                    self.retry = gr.Button("Send unscored again", elem_id="job-retry", scale=0)
+                with gr.Column(elem_classes="card"):
+                    self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
+        self.timer = gr.Timer(SECONDS)
+
+    def _build_wish(self) -> list[Any]:
+        settings = self.context.settings
+        model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
+        protocol = gr.Dropdown(
+            [(f"{name}: {what}", name) for name, what in PROTOCOLS.items()],
+            value="coeval",
+            label="Protocol",
+            elem_id="prefill-protocol",
+        )
+        with gr.Row():
+            samples = gr.Number(
+                0, precision=0, minimum=0, maximum=100, label="Samples (0: the protocol's own)"
+            )
+            temperature = gr.Textbox("", label="Temperature (empty: the model's own)", max_length=6)
+        with gr.Row():
+            price_in = gr.Number(0, minimum=0, label="Price of 1M prompt tokens")
+            price_out = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
+        persona = gr.Dropdown([(what, name) for name, what in PERSONAS.items()], value="", label="Persona")
+        logprobs = gr.Checkbox(label="Expected score from log-probabilities")
+        label = gr.Textbox("", label="Label (empty: made from the settings)", max_length=120)
+        self.steps = StepsBox(self.context, self.task, model)
+        self.fusion = FusionBox(self.context, self.task, model)
+        own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
+        return [*own, self.steps.use, *self.fusion.inputs]
+
+    def bind(self) -> Bind:
+        quick: dict[str, Any] = {
+            "concurrency_limit": None,
+            "api_visibility": "private",
+            "show_progress": "hidden",
+        }
+        outputs = [self.jobs, self.run, self.cancel, self.resume, self.retry]
+        with_wish = [self.task, *self.wish]
+        self.ask.click(self.on_estimate, with_wish, self.estimate, api_visibility="private")
+        self.start.click(self.on_start, with_wish, [self.estimate, *outputs], **quick)
+        self.cancel.click(self.on_cancel, self.task, outputs, **quick)
+        self.resume.click(self.on_resume, self.task, outputs, **quick)
+        self.retry.click(self.on_retry, self.task, outputs, **quick)
+        self.run.input(self.on_show, [self.task, self.run], outputs, **quick)
+        self.timer.tick(self.on_tick, self.task, [self.jobs], **quick)
+
+        helps = [self.steps.criterion, self.steps.text, self.fusion.assistants]
+
+        def load_on(event: Callable[..., Any]) -> None:
+            event(self.on_load, self.task, [*outputs, *helps], **quick)
+
+        return load_on
+
+    def on_load(self, slug: str | None, request: gr.Request) -> dict[Any, Any]:
+        state = self._do(request, slug, lambda person, task: None)
+        try:
+            person = get_person(self.context, request)
+            if slug:
+                state |= self.steps.update(person, slug) | self.fusion.update(person, slug)
+        except NotFoundError:
+            pass  # without criteria or instances there is nothing to help with yet
+        return state
+
+    def on_estimate(self, slug: str, request: gr.Request, *values: Any) -> Any:
+        try:
+            person = get_person(self.context, request)
+            estimate = preparing.estimate_run(self.context, person, slug, read_wish(values))
+            return el("div.card", el("h4", "It would take"), el("p", str(estimate)))
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def on_start(self, slug: str, request: gr.Request, *values: Any) -> dict[Any, Any]:
+        def start(person: Person, task: str) -> None:
+            self.worker.start(preparing.start_job(self.context, person, task, read_wish(values)))
+
+        return self._do(request, slug, start)
+
+    def on_tick(self, slug: str | None, request: gr.Request) -> Any:
+        try:
+            person = get_person(self.context, request)
+            return jobs_view(preparing.list_jobs(self.context, person, slug)) if slug else gr.skip()
+        except CoevalError:
+            return gr.skip()
+
+    def on_cancel(self, slug: str, request: gr.Request) -> dict[Any, Any]:
+        def cancel(person: Person, task: str) -> None:
+            newest = preparing.list_jobs(self.context, person, task)[:1]
+            for job in newest:
+                preparing.cancel_job(self.context, person, job.id)
+
+        return self._do(request, slug, cancel)
+
+    def on_resume(self, slug: str, request: gr.Request) -> dict[Any, Any]:
+        return self._again(request, slug, retry_unscored=False)
+
+    def on_retry(self, slug: str, request: gr.Request) -> dict[Any, Any]:
+        return self._again(request, slug, retry_unscored=True)
+
+    def on_show(self, slug: str, label: str, request: gr.Request) -> dict[Any, Any]:
+        return self._do(request, slug, lambda person, task: tasks.show_run(self.context, person, task, label))
+
+    def _again(self, request: gr.Request, slug: str, *, retry_unscored: bool) -> dict[Any, Any]:
+        def again(person: Person, task: str) -> None:
+            self.worker.start(
+                preparing.restart_job(self.context, person, task, retry_unscored=retry_unscored)
+            )
+
+        return self._do(request, slug, again)
+
+    def _do(
+        self, request: gr.Request, slug: str | None, step: Callable[[Person, str], Any]
+    ) -> dict[Any, Any]:
+        try:
+            person = get_person(self.context, request)
+            if not slug:
+                return {self.jobs: None}
+            step(person, slug)
+            return self._state(person, slug)
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def _state(self, person: Person, slug: str) -> dict[Any, Any]:
+        listed = preparing.list_jobs(self.context, person, slug)
+        runs = tasks.get_task_state(self.context, person, slug).runs
+        newest = listed[0] if listed else None
+        busy = newest is not None and newest.state in (JobState.QUEUED, JobState.RUNNING)
+        unscored = sum(count for _, _, count in runs)
+        return {
+            self.jobs: jobs_view(listed),
+            self.run: gr.Dropdown(
+                [(f"{run.label}: {ok:,} drafts, {bad:,} unscored", run.label) for run, ok, bad in runs],
+                value=next((run.label for run, _, _ in runs if run.shown), None),
+            ),
+            self.cancel: gr.Button(visible=busy),
+            self.resume: gr.Button(
+                visible=newest is not None and not busy and newest.state is not JobState.DONE
+            ),
+            self.retry: gr.Button(visible=newest is not None and not busy and unscored > 0),
+        }
+
+
+def read_wish(values: tuple[Any, ...]) -> Wish:
+    """The form's values as a wish."""
+    model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *help_ = values
+    steps, assistants, ablation, plan = help_
+    return Wish(
+        model=(model or "").strip(),
+        protocol=protocol,
+        samples=int(samples) if samples else None,
+        temperature=read_temperature(temperature),
+        persona=persona or "",
+        logprobs=bool(logprobs),
+        label=(label or "").strip(),
+        steps=bool(steps),
+        plan=(plan or "").strip(),
+        assistants=tuple(assistants or ()),
+        ablation=bool(ablation),
+        prices=Prices(float(price_in or 0), float(price_out or 0)),
+    )
+
+
+def read_temperature(text: str | None) -> float | None:
+    """The temperature as typed; None where the box is empty.
+
+    Raises:
+        InputError: it is not a number from 0 to 2.
+
+    >>> read_temperature(" 0.7 "), read_temperature("")
+    (0.7, None)
+    """
+    if not (text or "").strip():
+        return None
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value <= 2:
+        raise InputError(f"“{text}” is not a temperature: type a number from 0 to 2, or leave it empty.")
+    return value
+
+
+def jobs_view(listed: list[Job]) -> Node:
+    if not listed:
+        return el("div.card.empty", el("p", "Nothing has been pre-filled yet."))
+    rows = [[_started(job), str(job.state), _bar(job), job.message] for job in listed[:8]]
+    return el(
+        "div.card", el("h4", "Pre-fills"), table(["Started (UTC)", "State", "", ""], [list(r) for r in rows])
+    )
+
+
+def _started(job: Job) -> str:
+    return job.created_at[:16].replace("T", " ")
+
+
+def _bar(job: Job) -> Node:
+    share = (job.done + job.failed) / job.total if job.total else 1.0
+    failed = f", {job.failed:,} failed" if job.failed else ""
+    return el("div", f"{job.done:,} of {job.total:,}{failed}", el("div.track", el("i", width=share)))

@@ -1,0 +1,185 @@
+"""What the Review tab shows: people side by side, where they differ, how they work, who changed what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coeval.domain import Action, Arm, EvaluationRow, RowKind, ScrutinyRow, Submission
+from coeval.rules.evaluation_rows import name_rows
+from coeval.rules.habits import Habits
+from coeval.store.queries.scrutiny.review import Change
+from coeval.study.scrutiny.review import Column, Comparison
+from coeval.ui.components.view import Node, el, table
+
+ARMS = {Arm.ASSISTED: "saw the draft", Arm.BLIND: "blind", Arm.FIRST: "scored first, then saw the draft"}
+SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
+
+
+def clock(at: str) -> str:
+    """A stored time as people read it, UTC to the minute."""
+    return at[:16].replace("T", " ")
+
+
+def number(score: float | None) -> str:
+    return "–" if score is None else f"{score:g}"
+
+
+def comparison_view(found: Comparison) -> Node:
+    """One evaluation: the draft in the first column, a column for everybody who saved it."""
+    head = ["", "Drafted", *(column.person for column in found.columns)]
+    rows = [_score_row(found), *_line_rows(found), *_added_rows(found), _history_row(found)]
+    nobody = el("p.note", "Nobody has saved this one yet.") if not found.columns else None
+    return el(
+        "div.card",
+        el("h4", f"Instance {found.instance.external_id}"),
+        el("p", found.criterion.text),
+        nobody,
+        table(head, rows),
+        el("details", el("summary", "Input and output"), *_texts(found)),
+        _decided(found),
+    )
+
+
+def _texts(found: Comparison) -> list[Node]:
+    return [
+        el("h4", "Input"),
+        el("pre", found.instance.input),
+        el("h4", "Output"),
+        el("pre", found.instance.output),
+    ]
+
+
+def _score_row(found: Comparison) -> list[Node | None]:
+    drafted = number(found.draft.score if found.draft else None)
+    return ["Score", drafted, *(_score_cell(column) for column in found.columns)]
+
+
+def _score_cell(column: Column) -> Node:
+    latest = column.latest
+    before = f"{number(column.first.score)} before the draft" if column.first else None
+    sown = f"shown {number(latest.shown_score)} on purpose" if latest.sown == "score" else None
+    return el(
+        "div",
+        el("strong", number(latest.score)),
+        el("p.note", " · ".join(part for part in (ARMS[latest.arm], before, sown) if part)),
+    )
+
+
+def _line_rows(found: Comparison) -> list[list[Node | None]]:
+    """A row per drafted line, the shown run's first; a line of another draft has a row of its own."""
+    drafts = [found.draft, *(column.shown for column in found.columns)]
+    lines: dict[int, tuple[str, EvaluationRow]] = {}
+    for draft in drafts:
+        for name, row in zip(name_rows(draft.rows), draft.rows, strict=True) if draft else ():
+            if row.kind is not RowKind.SCORE:
+                lines.setdefault(row.id, (name, row))
+    return [
+        [name, row.text, *(_line_cell(column, row.id) for column in found.columns)]
+        for name, row in lines.values()
+    ]
+
+
+def _line_cell(column: Column, line: int) -> Node:
+    done = next((row for row in column.latest.rows if row.draft_row == line), None)
+    if done is None:
+        return el("span.note", "not shown")
+    swapped = column.sown is not None and column.sown.draft_row == line
+    shown = next((row.text for row in column.shown.rows if row.id == line), "") if column.shown else ""
+    return el("div", *_words(done), el("p.note", f"shown instead on purpose: {shown}") if swapped else None)
+
+
+def _words(row: ScrutinyRow) -> list[Node]:
+    said: list[Node] = [el("span", SAID[row.action])]
+    said += [el("p", row.text)] if row.text else []
+    return said + ([el("p.note", row.reason)] if row.reason else [])
+
+
+def _added_rows(found: Comparison) -> list[list[Node | None]]:
+    added = [_added(column.latest) for column in found.columns]
+    return [["Added", "", *(el("div", *lines) for lines in added)]] if any(added) else []
+
+
+def _added(latest: Submission) -> list[Node]:
+    return [
+        el("p", f"{row.kind}: {row.text}")
+        for row in latest.rows
+        if row.draft_row is None and row.kind is not RowKind.SCORE
+    ]
+
+
+def _history_row(found: Comparison) -> list[Node | None]:
+    return ["Saved", "", *(_history_cell(column) for column in found.columns)]
+
+
+def _history_cell(column: Column) -> Node:
+    latest = column.latest
+    earlier = [
+        el("p.note", f"{clock(one.submitted_at)} · version {one.revision} · score {number(one.score)}")
+        for one in column.revisions[:-1]
+    ]
+    seconds = f" · {latest.active_ms / 1000:.0f} s" if latest.active_ms is not None else ""
+    said = el("span.note", f"{clock(latest.submitted_at)}{seconds}{' · in bulk' if latest.bulk else ''}")
+    many = f"{len(earlier)} earlier version{'' if len(earlier) == 1 else 's'}"
+    return el("div", said, el("details", el("summary", many), *earlier) if earlier else None)
+
+
+def _decided(found: Comparison) -> Node:
+    if found.decided is None:
+        return el("p.note", "Not decided. A decision stands beside these scores and is never one of them.")
+    by = f" by {found.decided.decided_by}, {clock(found.decided.decided_at)} UTC"
+    note = f": {found.decided.note}" if found.decided.note else ""
+    return el("p", el("strong", f"Decided: {found.decided.score:g}"), f"{by}{note}")
+
+
+def habits_view(habits: Sequence[Habits], sown_share: float) -> Node:
+    """Everybody's figures, and the questions they raise."""
+    rows: list[list[Node | None]] = [
+        [
+            one.person,
+            f"{one.n:,}",
+            "–" if one.median_seconds is None else f"{one.median_seconds:.0f} s (n {one.n_timed:,})",
+            f"{one.kept_all:.0%}",
+            f"{one.longest_streak:,}",
+            f"{one.bulk:.0%}",
+            "–" if one.caught is None else f"{one.caught:.0%} of {one.n_sown}",
+        ]
+        for one in habits
+    ]
+    questions = [el("p", question) for one in habits for question in one.questions]
+    head = [
+        "Who",
+        "With a draft",
+        "Median time",
+        "All kept",
+        "Longest run of it",
+        "In bulk",
+        "Wrong ones caught",
+    ]
+    none_sown = "Nothing is sown: with a sown share in the study design, wrong drafts tell who still reads."
+    return el(
+        "div.card",
+        el("h4", "Are the drafts still read?"),
+        table(head, rows) if rows else el("p.note", "Nobody has saved anything yet."),
+        *questions,
+        el("p.note", "These figures ask; they do not judge. Keeping every line of a good draft is right."),
+        None if sown_share else el("p.note", none_sown),
+    )
+
+
+def changes_view(changes: Sequence[Change]) -> Node:
+    """The latest saves, newest first."""
+    rows: list[list[Node | None]] = [
+        [
+            clock(one.at),
+            one.person,
+            one.instance,
+            one.criterion,
+            number(one.score) if one.revision == 1 else f"{number(one.before)} → {number(one.score)}",
+            str(one.revision),
+            str(one.n_changed),
+        ]
+        for one in changes
+    ]
+    head = ["When (UTC)", "Who", "Instance", "Criterion", "Score", "Version", "Lines changed"]
+    body = table(head, rows) if rows else el("p.note", "Nothing was saved yet.")
+    return el("div.card", el("h4", "Who saved what"), body)

@@ -1,0 +1,181 @@
+"""Set-up, Tasks: state a task, change its texts, see where it stands."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person, Scale, Task
+from coeval.errors import CoevalError, InputError
+from coeval.study import tasks
+from coeval.study.access import Context
+from coeval.study.tasks import TaskState, make_slug
+from coeval.ui.components.tasks_picker import task_choices
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.server.identity import get_person, shown
+
+Bind = Callable[[Callable[..., Any]], None]
+FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
+
+
+def build_tasks_tab(context: Context, task: gr.Dropdown) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    with gr.Row(equal_height=False):
+        with gr.Column(scale=3, elem_classes="card"):
+            form = _build_form()
+            with gr.Row(elem_classes="actions"):
+                new = gr.Button("New task", elem_id="new-task", scale=0)
+                save = gr.Button("Save task", variant="primary", elem_id="save-task", scale=0)
+        with gr.Column(scale=2):
+            state = View(elem_id="task-state")
+    outputs = [*form.values(), state, task]
+    quick: dict[str, Any] = {
+        "concurrency_limit": None,
+        "api_visibility": "private",
+        "show_progress": "hidden",
+    }
+
+    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
+        try:
+            return _shown(get_person(context, request), slug)
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def _shown(person: Person, slug: str | None) -> dict[Any, Any]:
+        if not slug:
+            return {**_filled(form, None), state: _welcome()}
+        stands = tasks.get_task_state(context, person, slug)
+        return {**_filled(form, stands.task), state: _state_view(stands)}
+
+    def on_new() -> dict[Any, Any]:
+        return {**_filled(form, None), state: _welcome()}
+
+    def on_save(*values: Any, request: gr.Request) -> dict[Any, Any]:
+        try:
+            person = get_person(context, request)
+            given = {name: value or "" for name, value in zip(FIELDS, values, strict=True)}
+            wanted = _read_form(given)
+            known = {one.slug for one in tasks.list_tasks(context, person)}
+            step = tasks.update_task if wanted.slug in known else tasks.add_task
+            stored = step(context, person, wanted)
+            gr.Info(html.escape(f"Saved: {stored.name}"))
+            return {**_shown(person, stored.slug), task: task_choices(context, person, stored.slug)}
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def on_save_values(
+        name: str,
+        slug: str,
+        description: str,
+        given: str,
+        made: str,
+        scale: str,
+        guide: str,
+        request: gr.Request,
+    ) -> dict[Any, Any]:
+        return on_save(name, slug, description, given, made, scale, guide, request=request)
+
+    new.click(on_new, outputs=outputs, **quick)
+    save.click(on_save_values, list(form.values()), outputs, **quick)
+
+    def load_on(event: Callable[..., Any]) -> None:
+        event(on_load, task, outputs, **quick)
+
+    return load_on
+
+
+def _build_form() -> dict[str, gr.Textbox]:
+    box = gr.Textbox
+    return {
+        "name": box(label="Name", max_length=200, elem_id="task-name"),
+        "slug": box(
+            label="Short name",
+            info="For addresses and commands: a-z, 0-9, hyphens. Made from the name if left empty.",
+            max_length=64,
+            elem_id="task-slug",
+        ),
+        "description": box(
+            label="Description",
+            info="What whoever wrote the outputs was asked to do. The model and the people read the same words.",
+            lines=3,
+            max_length=20_000,
+            elem_id="task-description",
+        ),
+        "input_field": box(label="What the input is called", placeholder="Question", max_length=80),
+        "output_field": box(label="What the output is called", placeholder="Answer", max_length=80),
+        "scale": box(label="Scale", value="1-5", info="Lowest and highest score.", max_length=9),
+        "guidelines": box(
+            label="Guidelines for annotators", lines=4, max_length=100_000, info="Shown beside the work."
+        ),
+    }
+
+
+def _filled(form: dict[str, gr.Textbox], task: Task | None) -> dict[Any, Any]:
+    texts = {name: str(getattr(task, name)) if task else "" for name in FIELDS}
+    if task is None:
+        texts["scale"] = "1-5"
+    return {form[name]: gr.Textbox(value=texts[name]) for name in FIELDS} | {
+        form["slug"]: gr.Textbox(value=texts["slug"], interactive=task is None)
+    }
+
+
+def _read_form(values: dict[str, str]) -> Task:
+    slug = values["slug"].strip() or make_slug(values["name"])
+    return Task(
+        slug=slug,
+        name=values["name"],
+        description=values["description"],
+        input_field=values["input_field"],
+        output_field=values["output_field"],
+        guidelines=values["guidelines"],
+        scale=read_scale(values["scale"]),
+    )
+
+
+def read_scale(text: str) -> Scale:
+    """``"1-5"`` to a scale.
+
+    Raises:
+        InputError: it is not two whole numbers, the lower one first.
+
+    >>> read_scale(" 0 - 1 ")
+    Scale(low=0, high=1)
+    """
+    low, _, high = text.strip().replace("–", "-").partition("-")
+    if not (low.strip().isdigit() and high.strip().isdigit()) or int(low) >= int(high):
+        raise InputError(f"“{text}” is not a scale: write the lowest and the highest score, such as 1-5.")
+    return Scale(int(low), int(high))
+
+
+def _welcome() -> Node:
+    return el(
+        "div.card.empty",
+        el("h3", "State a task"),
+        el("p", "Then import its instances, draft criteria, vote on them, and pre-fill the evaluations."),
+    )
+
+
+def _state_view(stands: TaskState) -> Node:
+    address = f"../?task={stands.task.slug}"
+    steps: list[tuple[bool, Node]] = [
+        (stands.n_instances > 0, f"{stands.n_instances:,} instances imported"),
+        (stands.version > 0, f"criteria set version {stands.version}, {stands.n_criteria} criteria"),
+        (
+            bool(stands.runs),
+            f"{len(stands.runs)} run{'' if len(stands.runs) == 1 else 's'} drafted or imported",
+        ),
+    ]
+    runs = [
+        [run.label, run.protocol, f"{ok:,}", f"{unscored:,}", "shown" if run.shown else ""]
+        for run, ok, unscored in stands.runs
+    ]
+    return el(
+        "div.card",
+        el("h4", "Where it stands"),
+        el("ul.checklist", *(el("li.done" if done else "li", text) for done, text in steps)),
+        table(["Run", "Protocol", "Drafts", "Unscored", ""], [list(row) for row in runs]) if runs else None,
+        el("p", el("a", "Open the task ↗", href=address)),
+    )

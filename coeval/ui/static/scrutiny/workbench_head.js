@@ -1,0 +1,146 @@
+/** Over the work: progress, jump, filter, and the criteria of the instance as steps. */
+
+import { button, el, fill, icon, kbd } from '../core/dom.js';
+
+const FILTERS = [
+  ['all', 'All'],
+  ['unfinished', 'Unfinished'],
+  ['flagged', 'Flagged'],
+];
+
+/** Minutes a person takes for one instance, in words. */
+function pace(seconds) {
+  if (!seconds) return '';
+  return seconds < 90
+    ? ` · about ${Math.max(5, Math.round(seconds / 5) * 5)} s each`
+    : ` · about ${Math.round(seconds / 60)} min each`;
+}
+
+/** Progress, jump, filter, next and previous instance. */
+export class Head {
+  constructor({ onjump, onfilter, onmove }) {
+    this.jump = el('input', {
+      class: 'wb-jump',
+      inputmode: 'numeric',
+      autocomplete: 'off',
+      'aria-label': 'Go to instance number',
+      title: 'Type a number and press Enter (/)',
+      maxlength: '7',
+    });
+    this.of = el('span');
+    this.fillBar = el('i');
+    this.track = el(
+      'div',
+      { class: 'wb-track', role: 'progressbar', 'aria-label': 'Instances done', 'aria-valuemin': '0' },
+      this.fillBar,
+    );
+    this.note = el('span', { class: 'wb-pace' });
+    this.filters = FILTERS.map(([name, label]) =>
+      button(label, { 'data-filter': name, onclick: () => onfilter(name) }),
+    );
+    const form = el('form', { class: 'wb-jump-form' }, this.jump, this.of);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      onjump(this.jump.value);
+    });
+    this.jump.addEventListener('blur', () => (this.jump.value = this.position));
+    this.moves = [
+      this.moveButton('previous', 'K', 'Previous instance', onmove),
+      this.moveButton('next', 'J', 'Next instance', onmove),
+    ];
+    this.node = el(
+      'div',
+      { class: 'wb-prog' },
+      form,
+      this.track,
+      this.note,
+      el(
+        'div',
+        { class: 'ce-seg wb-filters', role: 'group', 'aria-label': 'Instances to show' },
+        ...this.filters,
+      ),
+      el(
+        'div',
+        { class: 'ce-seg wb-moves', role: 'group', 'aria-label': 'Move between instances' },
+        ...this.moves,
+      ),
+    );
+  }
+
+  moveButton(direction, key, label, onmove) {
+    const sign = icon(direction === 'next' ? 'right' : 'left');
+    const parts = direction === 'next' ? [kbd(key), sign] : [sign, kbd(key)];
+    return button(
+      '',
+      {
+        'aria-label': label,
+        title: `${label} (${key})`,
+        'aria-keyshortcuts': key,
+        onclick: () => onmove(direction),
+      },
+      ...parts,
+    );
+  }
+
+  focusJump() {
+    this.jump.focus();
+    this.jump.select();
+  }
+
+  load(step) {
+    this.position = step.position ? String(step.position) : '';
+    this.jump.value = this.position;
+    this.jump.style.width = `${String(step.total).length + 2.5}ch`;
+    this.of.textContent = `of ${step.total}`;
+    this.track.setAttribute('aria-valuemax', String(step.total));
+    this.track.setAttribute('aria-valuenow', String(step.done));
+    this.fillBar.style.width = `${step.total ? (100 * step.done) / step.total : 0}%`;
+    this.note.textContent = `${step.done} done${pace(step.seconds_each)}`;
+    for (const node of this.filters) {
+      const on = node.dataset.filter === step.filter;
+      node.setAttribute('aria-pressed', String(on));
+      if (node.dataset.filter === 'flagged')
+        node.textContent = step.flagged ? `Flagged ${step.flagged}` : 'Flagged';
+    }
+  }
+}
+
+/** The criteria of the instance as numbered steps. */
+export class Steps {
+  constructor(onpick) {
+    this.onpick = onpick;
+    this.node = el('nav', { class: 'wb-steps', 'aria-label': 'Criteria' });
+  }
+
+  /** `isKept(id)` tells which criteria hold words not saved yet. */
+  load(step, isKept) {
+    fill(
+      this.node,
+      ...step.criteria.map((criterion) =>
+        this.chip(criterion, criterion.id === step.criterion, isKept(criterion.id)),
+      ),
+    );
+  }
+
+  chip({ id, number, name, text, done, reopened }, current, kept) {
+    const [sign, state] = reopened
+      ? ['↻', ', open again: its wording changed']
+      : done
+        ? ['✓', ', done']
+        : kept
+          ? ['•', ', not saved yet']
+          : ['', ''];
+    const kind = reopened ? 'is-reopened' : done ? 'is-done' : '';
+    return button(
+      String(number),
+      {
+        class: `wb-chip ${kind}`,
+        'aria-current': current ? 'step' : null,
+        title: (name || text) + state,
+        'aria-label': `Criterion ${number}: ${name || text}${state}`,
+        onclick: () => this.onpick(id),
+      },
+      sign ? el('span', { 'aria-hidden': 'true' }, sign) : null,
+    );
+  }
+}

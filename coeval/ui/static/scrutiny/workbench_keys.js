@@ -1,0 +1,71 @@
+/** The keys of the scrutiny screen. */
+
+import { tableCommands } from '../core/keys.js';
+
+/** Commands for a workbench; the order is that of the page of keys. */
+export function workbenchCommands(bench) {
+  const mine = [
+    {
+      id: 'confirm',
+      combos: ['Ctrl+Enter', 'Meta+Enter'],
+      label: 'Confirm and go on ',
+      inText: true,
+      remappable: true,
+      run: () => bench.confirm(),
+    },
+    ...tableCommands(() => bench.table)
+      .filter(({ id }) => id !== 'new')
+      .map((command) => ({
+        ...command,
+        run: (event) => (bench.work || command.id === 'leave' ? command.run(event) : false),
+      })),
+    {
+      id: 'evidence',
+      combos: ['E'],
+      label: 'Add evidence, with the words selected in the text',
+      run: () => bench.addEvidence(),
+    },
+    {
+      id: 'new',
+      combos: ['N'],
+      label: 'Add a line',
+      run: () => (bench.work ? bench.table.addByKey('N') : false),
+    },
+    {
+      id: 'output',
+      combos: ['O'],
+      label: 'Into the text: arrows move by words, Shift selects',
+      run: () => bench.reading.output.body.focus(),
+    },
+    {
+      id: 'rest',
+      combos: ['Shift+A'],
+      label: 'Approve the rest, once every line was seen',
+      run: () => bench.approveRest(),
+    },
+    { id: 'next', combos: ['J'], label: 'Next instance', run: () => bench.move('next_instance') },
+    { id: 'previous', combos: ['K'], label: 'Instance before', run: () => bench.move('previous_instance') },
+    { id: 'step-on', combos: [']'], label: 'Next criterion', run: () => bench.stepBy(1) },
+    { id: 'step-back', combos: ['['], label: 'Criterion before', run: () => bench.stepBy(-1) },
+    { id: 'back', combos: ['B'], label: 'Back to where you were', run: () => bench.back() },
+    {
+      id: 'jump',
+      combos: ['/'],
+      label: 'Go to an instance by its number',
+      run: () => bench.head.focusJump(),
+    },
+    { id: 'flag', combos: ['F'], label: 'Flag the instance', run: () => bench.marks.flag() },
+    { id: 'comment', combos: ['C'], label: 'Comment on the instance', run: () => bench.comment() },
+    { id: 'skip', combos: ['S'], label: 'Skip the instance', run: () => bench.skip() },
+    { id: 'history', combos: ['H'], label: 'What you saved here before', run: () => bench.showHistory() },
+    { id: 'guidelines', combos: ['G'], label: 'Guidelines', run: () => bench.showGuidelines() },
+    { id: 'layout', combos: ['L'], label: 'Texts side by side or stacked', run: () => bench.layout.toggle() },
+    { id: 'help', combos: ['?'], label: 'This page', run: () => bench.keys.show() },
+  ];
+  const hidden = new Set(['flag', 'comment', 'skip']);
+  return mine.map((command) =>
+    hidden.has(command.id)
+      ? { ...command, run: () => (bench.foot.marks.hidden ? false : command.run()) }
+      : command,
+  );
+}

@@ -1,0 +1,200 @@
+/** Lines with words: what was drafted and decided on, and what the person adds. */
+
+import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
+import { diffNodes } from '../texts/diff.js';
+import { Row, checkOne, growingBox } from './row.js';
+
+const DONE = { approve: 'approved', revise: 'revised', delete: 'deleted' };
+
+/** A drafted conclusion, piece of evidence or criterion. */
+export class DraftedRow extends Row {
+  constructor(table, row) {
+    super(table, row);
+    const textId = uniqueId('text');
+    this.text = el('div', { id: textId, class: 'rt-text', dir: 'auto' }, row.text);
+    this.flags = el('div', { class: 'rt-flags' }, ...table.missingQuotes(row));
+    this.body.append(this.text, this.flags);
+    if (row.note) this.body.append(el('div', { class: 'ce-note rt-note', dir: 'auto' }, row.note));
+    this.buildActions(['approve', 'revise', 'delete']);
+    this.nameBy(textId);
+    this.update();
+  }
+
+  setAction(action) {
+    if (action === 'revise' && !this.row.new_text) this.row.new_text = this.row.text;
+    this.row.action = action;
+    this.update();
+  }
+
+  update() {
+    const { action } = this.row;
+    checkOne(this.buttons, this.names.indexOf(action));
+    this.node.dataset.action = action ?? 'none';
+    if (action === 'revise' || action === 'delete') this.buildBoxes();
+    if (this.boxes) this.showBoxes();
+    this.describe();
+  }
+
+  /** The boxes are made when first needed: most lines are approved as they are. */
+  buildBoxes() {
+    if (this.boxes) return;
+    const { table, row } = this;
+    const why = table.sheet.reason_required ? 'why?' : 'why? (optional)';
+    const limit = { maxlength: String(table.maxRemark) };
+    this.newText = growingBox(
+      { class: 'ce-in', 'aria-label': `New wording of ${row.label}`, ...limit },
+      (value) => {
+        row.new_text = value;
+        this.changed();
+      },
+    );
+    this.reason = growingBox(
+      {
+        class: 'ce-in ce-small',
+        'aria-label': `Reason for ${row.label}`,
+        placeholder: why,
+        ...limit,
+      },
+      (value) => {
+        row.reason = value;
+        this.changed();
+      },
+    );
+    this.boxes = el('div', { class: 'rt-boxes' }, this.newText, this.reason);
+    this.body.append(this.boxes);
+  }
+
+  showBoxes() {
+    const { action, new_text: newText, reason } = this.row;
+    this.boxes.hidden = action === null || action === 'approve';
+    this.newText.hidden = action !== 'revise';
+    if (this.newText.value !== newText) this.newText.value = newText;
+    if (this.reason.value !== reason) this.reason.value = reason;
+    requestAnimationFrame(() => [this.newText, this.reason].forEach((box) => box.grow()));
+  }
+
+  changed() {
+    this.describe();
+    this.table.changed();
+  }
+
+  /** Shows the drafted words, struck out where they went; a screen reader hears the decision. */
+  describe() {
+    const { action, text, new_text: newText } = this.row;
+    const differs = action === 'revise' && newText.trim() && newText !== text;
+    fill(this.text, ...(differs ? diffNodes(text, newText) : [text]));
+    this.state.textContent = action ? `${DONE[action]}:` : 'to decide:';
+    if (this.newText)
+      this.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
+  }
+
+  /** What still has to be done here, as part of a sentence; empty when the line is decided. */
+  problem() {
+    const { action, reason, new_text: newText, text } = this.row;
+    if (!action) return 'approve, revise or delete it';
+    if (action === 'revise' && !newText.trim()) return 'write the new wording, or approve or delete it';
+    if (action === 'revise' && newText.trim() === text.trim())
+      return 'the wording is still the drafted one: change it or approve it';
+    const needsReason = this.table.sheet.reason_required && action !== 'approve';
+    return needsReason && !reason.trim() ? 'say why' : '';
+  }
+
+  /** Where the person has to type next; the row itself when nothing is to be typed. */
+  focusWords() {
+    if (this.row.action === 'revise') return this.focusBox(this.newText);
+    if (this.row.action === 'delete') return this.focusBox(this.reason);
+    return this.focus();
+  }
+
+  focusBox(box) {
+    box.focus({ preventScroll: true });
+    box.setSelectionRange(box.value.length, box.value.length);
+    this.node.scrollIntoView({ block: 'nearest' });
+  }
+
+  payload() {
+    const { id, action, reason, new_text: newText } = this.row;
+    const worded = action === 'revise' || action === 'delete';
+    return {
+      id,
+      action,
+      reason: worded ? reason.trim() : '',
+      new_text: action === 'revise' ? newText.trim() : '',
+    };
+  }
+}
+
+/** A line the person added: their words, in place. */
+export class AddedRow extends Row {
+  constructor(table, row) {
+    super(table, row);
+    const limit = { maxlength: String(table.maxRemark) };
+    this.side.append(el('span', { class: 'ce-tag' }, 'added'));
+    this.newText = growingBox(
+      { class: 'ce-in', 'aria-label': `Added ${row.kind}`, placeholder: `your ${row.kind}`, ...limit },
+      (value) => this.set('new_text', value),
+    );
+    this.reason = growingBox(
+      {
+        class: 'ce-in ce-small',
+        'aria-label': `Reason for the added ${row.kind}`,
+        placeholder: 'why? (optional)',
+        ...limit,
+      },
+      (value) => this.set('reason', value),
+    );
+    this.newText.value = row.new_text;
+    this.reason.value = row.reason;
+    this.body.append(el('div', { class: 'rt-boxes' }, this.newText, this.reason));
+    this.buildRemove();
+    this.nameBy();
+    this.describe();
+    requestAnimationFrame(() => [this.newText, this.reason].forEach((box) => box.grow()));
+  }
+
+  buildRemove() {
+    this.actions.append(
+      button(
+        icon('delete'),
+        {
+          class: 'rt-act rt-remove',
+          'aria-label': `Remove the added ${this.row.kind}`,
+          title: 'Remove (D)',
+          'aria-keyshortcuts': 'D',
+          onclick: () => this.table.remove(this),
+        },
+        kbd('D'),
+      ),
+    );
+  }
+
+  set(name, value) {
+    this.row[name] = value;
+    this.describe();
+    this.table.changed();
+  }
+
+  describe() {
+    this.node.dataset.action = 'add';
+    this.state.textContent = `added: ${this.row.new_text}`;
+  }
+
+  rename(label) {
+    this.row.label = label;
+    this.label.textContent = label;
+  }
+
+  /** An added line without words is left out when saving, so it never stands in the way. */
+  problem() {
+    return '';
+  }
+
+  focusWords() {
+    DraftedRow.prototype.focusBox.call(this, this.newText);
+  }
+
+  payload() {
+    const { kind, new_text: newText, reason } = this.row;
+    return { kind, new_text: newText.trim(), reason: reason.trim() };
+  }
+}

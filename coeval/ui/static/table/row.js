@@ -1,0 +1,113 @@
+/** What the lines of a review are made of: boxes that grow, groups of buttons, and the line itself. */
+
+import { button, el, icon, kbd, uniqueId } from '../core/dom.js';
+
+const SIGNS = { approve: 'Approve', revise: 'Revise', delete: 'Delete' };
+const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
+
+/** A text box that grows with its words. */
+export function growingBox(attributes, oninput) {
+  const box = el('textarea', { rows: '1', dir: 'auto', ...attributes });
+  const grow = () => {
+    if (CSS.supports('field-sizing', 'content')) return;
+    box.style.height = 'auto';
+    box.style.height = `${box.scrollHeight + 2}px`;
+  };
+  box.addEventListener('input', () => {
+    grow();
+    oninput(box.value);
+  });
+  box.grow = grow;
+  return box;
+}
+
+/** Left and right move between the buttons of one group without choosing; the group is one Tab stop. */
+export function rovingGroup(group, buttons) {
+  group.addEventListener('keydown', (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = buttons.indexOf(event.target);
+    if (!step || at < 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    buttons[(at + step + buttons.length) % buttons.length].focus();
+  });
+}
+
+/** Marks the chosen button of a radio group, or none, and leaves one Tab stop. */
+export function checkOne(buttons, chosen, fallback = buttons[0]) {
+  for (const [index, node] of buttons.entries()) {
+    const on = index === chosen;
+    node.setAttribute('aria-checked', String(on));
+    node.setAttribute('tabindex', on || (chosen < 0 && node === fallback) ? '0' : '-1');
+  }
+}
+
+/** What every line shares: a focusable group with a label, a body and its buttons. */
+export class Row {
+  constructor(table, row) {
+    this.table = table;
+    this.row = row;
+    this.labelId = uniqueId('label');
+    this.stateId = uniqueId('state');
+    this.label = el('span', { id: this.labelId }, row.label);
+    this.state = el('span', { id: this.stateId, class: 'ce-sr' });
+    this.body = el('div', { class: 'rt-body' });
+    this.actions = el('div', { class: 'rt-actions' });
+    const side = el('div', { class: 'rt-label' }, this.label, this.state);
+    this.node = el(
+      'div',
+      { class: 'rt-row', role: 'group', tabindex: '-1', 'data-kind': row.kind },
+      side,
+      this.body,
+      this.actions,
+    );
+    this.side = side;
+    this.node.addEventListener('focusin', () => table.select(this));
+  }
+
+  /** Names the line for a screen reader: label, state, then the words. */
+  nameBy(...ids) {
+    this.node.setAttribute('aria-labelledby', [this.labelId, this.stateId, ...ids].join(' '));
+  }
+
+  focus(scroll = true) {
+    this.node.focus({ preventScroll: true });
+    if (scroll) this.node.scrollIntoView({ block: 'nearest' });
+  }
+
+  setCurrent(on) {
+    this.node.classList.toggle('is-current', on);
+    this.node.setAttribute('tabindex', on ? '0' : '-1');
+  }
+
+  /** Buttons for actions as one radio group. */
+  buildActions(names) {
+    this.names = names;
+    this.buttons = names.map((name) =>
+      button(
+        icon(name),
+        {
+          class: `rt-act rt-${name}`,
+          role: 'radio',
+          'aria-label': SIGNS[name],
+          'aria-keyshortcuts': KEYS[name],
+          title: `${SIGNS[name]} (${KEYS[name]})`,
+          onclick: () => this.table.decide(this, name),
+        },
+        kbd(KEYS[name]),
+      ),
+    );
+    const group = el(
+      'div',
+      { class: 'rt-group', role: 'radiogroup', 'aria-label': `Decision on ${this.row.label}` },
+      ...this.buttons,
+    );
+    rovingGroup(group, this.buttons);
+    this.actions.append(group);
+  }
+
+  lock(on) {
+    for (const node of this.node.querySelectorAll('button')) node.disabled = on;
+    for (const node of this.node.querySelectorAll('textarea, input')) node.readOnly = on;
+  }
+}

@@ -1,0 +1,124 @@
+/** The score: buttons for the scale, the draft's score marked. Nobody types a score. */
+
+import { button, el, fill, icon, kbd } from '../core/dom.js';
+import { Row, checkOne, rovingGroup } from './row.js';
+
+export class ScoreRow extends Row {
+  constructor(table, row) {
+    super(table, row);
+    const { scale, draft_score: drafted } = table.sheet;
+    this.scale = scale;
+    this.drafted = drafted ?? null;
+    this.keepable = scale.includes(this.drafted);
+    this.note = el('div', { class: 'ce-note' });
+    this.steps = scale.map((step) => this.buildStep(step));
+    const group = el('div', { class: 'rt-score', role: 'radiogroup', 'aria-label': 'Score' }, ...this.steps);
+    rovingGroup(group, this.steps);
+    this.body.append(group, this.note);
+    if (this.keepable) this.buildKeep();
+    this.nameBy();
+    this.update();
+  }
+
+  buildStep(step) {
+    const was = step === this.drafted;
+    return button(String(step), {
+      class: was ? 'rt-step is-drafted' : 'rt-step',
+      role: 'radio',
+      'aria-keyshortcuts': this.keyOf(step),
+      'aria-label': was ? `${step}, the draft's score` : String(step),
+      onclick: () => this.table.setScore(this, step),
+    });
+  }
+
+  /** The digit that chooses a step: itself, or 0 for 10 on a scale without 0. */
+  keyOf(step) {
+    if (step >= 0 && step <= 9) return String(step);
+    return step === 10 && !this.scale.includes(0) ? '0' : null;
+  }
+
+  /** The step a digit stands for, or null. */
+  stepOf(digit) {
+    return this.scale.find((step) => this.keyOf(step) === digit) ?? null;
+  }
+
+  buildKeep() {
+    this.keep = button(
+      icon('approve'),
+      {
+        class: 'rt-act rt-approve',
+        'aria-label': `Keep the draft's score, ${this.drafted}`,
+        'aria-keyshortcuts': 'A',
+        title: 'Approve (A)',
+        onclick: () => this.table.decide(this, 'approve'),
+      },
+      kbd('A'),
+    );
+    this.change = button(
+      icon('revise'),
+      {
+        class: 'rt-act rt-revise',
+        'aria-label': 'Choose another score',
+        'aria-keyshortcuts': 'R',
+        title: 'Choose another score (R)',
+        onclick: () => this.table.decide(this, 'revise'),
+      },
+      kbd('R'),
+    );
+    this.actions.append(el('div', { class: 'rt-group' }, this.keep, this.change));
+  }
+
+  set(score) {
+    this.table.score = score;
+    const drafted = this.drafted !== null && this.row.id !== null;
+    if (drafted) this.row.action = score === this.drafted ? 'approve' : 'revise';
+    this.update();
+  }
+
+  /** Approve keeps the draft's score; revise only leads to the buttons, since a score is chosen, not typed. */
+  setAction(action) {
+    if (action === 'approve' && this.keepable) this.set(this.drafted);
+  }
+
+  get isDecided() {
+    return (
+      this.table.score !== null && (this.drafted === null || this.row.id === null || Boolean(this.row.action))
+    );
+  }
+
+  update() {
+    const { score } = this.table;
+    const decided = this.isDecided;
+    const chosen = decided ? this.scale.indexOf(score) : -1;
+    const drafted = this.scale.indexOf(this.drafted);
+    checkOne(this.steps, chosen, this.steps[Math.max(0, drafted)]);
+    this.keep?.setAttribute('aria-pressed', String(decided && score === this.drafted));
+    this.change?.setAttribute('aria-pressed', String(decided && score !== this.drafted));
+    this.node.dataset.action = decided ? (this.row.action ?? 'given') : 'none';
+    fill(this.note, this.sentence(decided, score));
+    this.state.textContent = this.note.textContent || `${score}`;
+  }
+
+  sentence(decided, score) {
+    if (this.drafted === null) return decided ? '' : 'Choose a score.';
+    if (!decided && this.keepable)
+      return [`The draft says ${this.drafted}: press `, kbd('A'), ' to keep it, or choose another.'];
+    if (!decided) return `The draft says ${this.drafted}, which is not on the scale: choose a score.`;
+    return score === this.drafted
+      ? `You keep the draft's ${score}.`
+      : `The draft said ${this.drafted}. Yours is ${score}.`;
+  }
+
+  problem() {
+    return this.isDecided ? '' : 'choose a score';
+  }
+
+  focusWords() {
+    this.steps.find((step) => step.getAttribute('tabindex') === '0').focus();
+  }
+
+  /** A score row that stands in the draft has an id; without one the score alone says it all. */
+  payload() {
+    return { id: this.row.id, action: this.row.action, reason: this.row.reason, new_text: '' };
+  }
+}

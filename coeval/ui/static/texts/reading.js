@@ -1,0 +1,142 @@
+/** The texts to judge: input and output with the quotes of every row marked, linked both ways. */
+
+import { el, fill, inSentence, kbd } from '../core/dom.js';
+import { cutSpans } from './text.js';
+import { parseText, renderText, selectedSource } from './display.js';
+import { walkText } from './text_cursor.js';
+
+/** One titled text. `dir=auto` lets each paragraph run its own way. */
+export class Pane {
+  /** `least` is the height in px that a long text keeps when the other one is longer still. */
+  constructor(name, least) {
+    this.least = least;
+    this.title = el('h2', { class: 'wb-h' });
+    this.body = el('div', { class: 'wb-text', dir: 'auto', tabindex: '0', role: 'region' });
+    this.node = el('section', { class: `ce-card wb-pane wb-pane-${name}` }, this.title, this.body);
+    this.text = '';
+    this.body.addEventListener('keydown', (event) => walkText(event, this.body));
+  }
+
+  load(title, text, display, tag = null) {
+    fill(this.title, title, tag ? el('span', { class: 'ce-tag' }, tag) : null);
+    this.body.setAttribute('aria-label', title);
+    this.body.classList.toggle('is-plain', display !== 'markdown');
+    this.body.scrollTop = 0;
+    this.text = text;
+    this.tree = parseText(text, display);
+    this.mark([]);
+  }
+
+  /** A short text takes only the room it needs. */
+  fit() {
+    this.node.style.minHeight = '0';
+    const needed = this.node.offsetHeight - this.body.clientHeight + this.body.scrollHeight;
+    this.node.style.minHeight = `${Math.min(needed, this.least)}px`;
+  }
+
+  /** Lays marks over the text. Spans: [{start, end, row, label}], UTF-16 offsets. */
+  mark(spans) {
+    this.marked = JSON.stringify(spans);
+    fill(this.body, ...renderText(this.tree, cutSpans(spans)));
+    if (!this.text) fill(this.body, el('span', { class: 'ce-note' }, 'This text is empty.'));
+  }
+}
+
+function details(summary, ...content) {
+  return el('details', { class: 'ce-card wb-more' }, el('summary', {}, summary), ...content);
+}
+
+function contextList(pairs) {
+  return el(
+    'dl',
+    {},
+    ...pairs.flatMap(([key, value]) => [
+      el('dt', { dir: 'auto' }, String(key)),
+      el('dd', { dir: 'auto' }, String(value)),
+    ]),
+  );
+}
+
+/** Both texts with what belongs to them. `onpick(row)` is called when a mark is clicked. */
+export class Reading {
+  constructor({ onpick, onhover, tools }) {
+    this.input = new Pane('input', 92);
+    this.output = new Pane('output', 150);
+    this.extras = el('div', { class: 'wb-extras' });
+    this.panes = el('div', { class: 'wb-panes' }, this.input.node, this.output.node);
+    this.help = el('div', { class: 'wb-help ce-note' });
+    this.node = el('div', { class: 'wb-read' }, this.panes, this.extras, this.help);
+    this.tools = tools;
+    this.listen(onpick, onhover);
+  }
+
+  listen(onpick, onhover) {
+    const rowsOf = (event) => event.target.closest('mark')?.dataset.rows.split(' ') ?? [];
+    this.output.body.addEventListener('click', (event) => {
+      const [row] = rowsOf(event);
+      if (row && window.getSelection().isCollapsed) onpick(row);
+    });
+    this.output.body.addEventListener('mouseover', (event) => onhover(rowsOf(event)));
+    this.output.body.addEventListener('mouseleave', () => onhover([]));
+  }
+
+  load(task, instance) {
+    this.input.load(task.input_field, instance.input, task.display);
+    this.output.load(task.output_field, instance.output, task.display, instance.system);
+    fill(
+      this.extras,
+      instance.reference
+        ? details('Reference', el('div', { class: 'is-plain wb-text', dir: 'auto' }, instance.reference))
+        : null,
+      instance.context.length ? details('More about this instance', contextList(instance.context)) : null,
+    );
+    fill(
+      this.help,
+      el(
+        'span',
+        {},
+        'Select words in the ',
+        el('b', {}, inSentence(task.output_field)),
+        el('span', { class: 'wb-fine' }, ' and press ', kbd('E'), ' to add them as evidence.'),
+        el('span', { class: 'wb-coarse' }, ' and tap “Add evidence”.'),
+      ),
+      ...this.tools,
+    );
+  }
+
+  fit() {
+    this.input.fit();
+    this.output.fit();
+  }
+
+  /** Draws the marks; nothing is redrawn, and no selection lost, when they are where they were. */
+  mark(spans) {
+    if (JSON.stringify(spans) !== this.output.marked) this.output.mark(spans);
+    this.light(this.lit);
+  }
+
+  /** Lights the marks of one row and, when asked, brings the first into view within its own pane. */
+  light(row, { scroll = false } = {}) {
+    this.lit = row;
+    let first = null;
+    for (const mark of this.output.body.querySelectorAll('mark')) {
+      const on = row !== null && mark.dataset.rows.split(' ').includes(String(row));
+      mark.classList.toggle('is-on', on);
+      first ??= on ? mark : null;
+    }
+    if (scroll && first) this.bringIntoView(first);
+  }
+
+  bringIntoView(mark) {
+    const pane = this.output.body;
+    const [box, frame] = [mark.getBoundingClientRect(), pane.getBoundingClientRect()];
+    if (box.top < frame.top || box.bottom > frame.bottom)
+      pane.scrollTop += box.top - frame.top - frame.height / 3;
+  }
+
+  /** The selected words of the output, as they stand in its source; empty when nothing is selected there. */
+  selectedText() {
+    const span = selectedSource(this.output.body, window.getSelection());
+    return span ? this.output.text.slice(span.start, span.end).trim() : '';
+  }
+}

@@ -1,0 +1,208 @@
+"""The Agreement tab: six sections of tiles, charts and tables, of which only the one shown is computed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import gradio as gr
+
+from coeval.domain import Person, Role
+from coeval.errors import CoevalError
+from coeval.stats import bootstrap_alpha
+from coeval.study.access import Context
+from coeval.ui.components.chart_style import blank
+from coeval.ui.components.tasks_picker import chosen_task
+from coeval.ui.components.view import Node, View, el
+from coeval.ui.server.identity import get_person, shown
+from coeval.ui.study_app.agreement.figures import message, notes_view
+from coeval.ui.study_app.agreement.links import chart_file, downloads_view, with_links
+from coeval.ui.study_app.agreement.people import forest_figure
+from coeval.ui.study_app.agreement.sections import SECTIONS, Figure, Page, get_pages
+
+Bind = Callable[[Callable[..., Any]], None]
+WARM_UP_SECONDS = 3.0
+"""By then the server answers; nobody has found the tab yet."""
+
+SLOTS = ("full", "wide", "narrow", "full")
+"""The widths of the places for charts, in the order in which they stand. A place keeps its width, since a chart
+is drawn for the width that it finds; wide and narrow stand beside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Room for one chart: its card, title, drawing, and the line below it."""
+
+    width: str
+    card: gr.Column
+    head: View
+    plot: gr.Plot
+    foot: View
+
+    def all(self) -> list[Any]:
+        return [self.card, self.head, self.plot, self.foot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of the tab."""
+
+    section: gr.Radio
+    downloads: View
+    tiles: View
+    slots: tuple[_Slot, ...]
+    tables: View
+
+    def all(self) -> list[Any]:
+        slots = [part for slot in self.slots for part in slot.all()]
+        return [self.section, self.downloads, self.tiles, *slots, self.tables]
+
+
+def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
+    """Build the tab; gives a function that loads it on an event."""
+    parts = _build_parts()
+    warm_up_soon()
+
+    def on_load(slug: str | None, section: str, request: gr.Request) -> Iterator[dict[Any, Any]]:
+        try:
+            person = get_person(context, request)
+            chosen = chosen_task(context, person, slug, request)
+            yield from _states(context, parts, person, chosen, section)
+        except CoevalError as error:
+            raise shown(error) from error
+
+    def load_on(event: Callable[..., Any]) -> None:
+        event(
+            on_load,
+            [task, parts.section],
+            parts.all(),
+            show_progress="minimal",
+            show_progress_on=parts.tiles,
+            api_visibility="private",
+            concurrency_limit=None,
+            trigger_mode="always_last",
+        )
+
+    load_on(parts.section.input)
+    return load_on
+
+
+@cache
+def warm_up_soon() -> None:
+    """Some seconds from now, once: have the libraries load that the first visitor would otherwise wait for."""
+    timer = threading.Timer(WARM_UP_SECONDS, warm_up)
+    timer.daemon = True
+    timer.start()
+
+
+def warm_up() -> None:
+    """Compute an alpha and draw it, as the first section does."""
+    alpha = bootstrap_alpha([[1, 2, 3, 4, 5] * 4, [1, 2, 3, 4, 4] * 4], replicates=20)
+    forest_figure({"warm": alpha}).draw().to_json()
+
+
+def _build_parts() -> _Parts:
+    with gr.Row(elem_id="agreement-bar", elem_classes="agreement-bar"):
+        choices = [(section.title, name) for name, section in SECTIONS.items()]
+        section = gr.Radio(
+            choices,
+            value=choices[0][1],
+            label="Section",
+            show_label=False,
+            container=False,
+            elem_id="agreement-section",
+            elem_classes="segmented",
+        )
+        downloads = View(elem_id="agreement-downloads")
+    tiles = View(elem_id="agreement-tiles")
+    gr.Plot(blank(), visible="hidden")  # the drawing library loads while the first numbers are computed
+    with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
+        slots = tuple(_build_slot(number, width) for number, width in enumerate(SLOTS, 1))
+    tables = View(elem_id="agreement-tables")
+    return _Parts(section, downloads, tiles, slots, tables)
+
+
+def _build_slot(number: int, width: str) -> _Slot:
+    with gr.Column(visible=False, elem_id=f"chart-{number}", elem_classes=["card", "chart", width]) as card:
+        head = View()
+        plot = gr.Plot(show_label=False, container=False)
+        foot = View()
+    return _Slot(width, card, head, plot, foot)
+
+
+def _states(
+    context: Context, parts: _Parts, person: Person, slug: str | None, section: str
+) -> Iterator[dict[Any, Any]]:
+    """The tab as this person may see it, in stages; a chart that was sent is not sent again."""
+    if person.role is Role.ANNOTATOR:
+        yield _only(parts, _closed_view())
+        return
+    if not slug:
+        yield _only(parts, message("There is no task yet", "An owner states one in Set-up."))
+        return
+    sent: set[str] = set()
+    for page in get_pages(context, person, slug, section):
+        update = _texts(parts, page, slug, section)
+        for slot, figure in _placed(parts.slots, page.figures):
+            if figure is None:
+                update |= _hidden(slot)
+            elif figure.name not in sent:
+                update |= _filled(slot, figure, slug, section)
+        sent |= {figure.name for figure in page.figures}
+        yield update
+
+
+def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple[_Slot, Figure | None]]:
+    """Each slot with its chart or None: charts keep their order, and each takes the next slot of its width."""
+    waiting = list(figures)
+    for slot in slots:
+        yield slot, waiting.pop(0) if waiting and waiting[0].width == slot.width else None
+
+
+def _hidden(slot: _Slot) -> dict[Any, Any]:
+    return {slot.card: gr.Column(visible=False)}
+
+
+def _texts(parts: _Parts, page: Page, slug: str, section: str) -> dict[Any, Any]:
+    tiles = el("div.tiles", *page.tiles, data_section=section, data_whole="yes" if page.whole else "no")
+    return {
+        parts.section: gr.Radio(visible=True),
+        parts.downloads: downloads_view(slug),
+        parts.tiles: with_links(slug, [page.banner, tiles]),
+        parts.tables: with_links(slug, [*page.tables, notes_view(page.notes)]),
+    }
+
+
+def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, Any]:
+    foot = el(
+        "div.chart-foot",
+        el("p.note", figure.note) if figure.note else None,
+        el("details", el("summary", "In words"), el("p.note", figure.words)) if not figure.empty else None,
+        el("a", "Data as CSV", href=chart_file(slug, section, figure.name), download=""),
+        el("a", "Rows", href=figure.rows, download="", title=f"The rows under it: {figure.rows}"),
+    )
+    return {
+        slot.card: gr.Column(visible=True),
+        slot.head: [el("h4", figure.title), *([el("p", figure.words)] if figure.empty else [])],
+        slot.plot: gr.Plot(visible=False) if figure.empty else gr.Plot(figure.draw(), visible=True),
+        slot.foot: with_links(slug, [foot]),
+    }
+
+
+def _only(parts: _Parts, words: Node) -> dict[Any, Any]:
+    """The tab with nothing but a message."""
+    hidden = {slot.card: gr.Column(visible=False) for slot in parts.slots}
+    return {
+        parts.section: gr.Radio(visible=False),
+        parts.downloads: None,
+        parts.tiles: words,
+        parts.tables: None,
+    } | hidden
+
+
+def _closed_view() -> Node:
+    text = "Owners and researchers read agreement here; annotators do not, so that nobody is led by it."
+    return message("The team sees the statistics", text)

@@ -1,0 +1,238 @@
+"""Model and people: how closely each judge follows people, and on which labels that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import behaviour_section, quotes_section
+from coeval.ui.components import charts
+from coeval.ui.components.view import Node
+from coeval.ui.components.words import number, percent, plain_number, plural, shares_words, shown
+from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, crossed, tile
+from coeval.ui.study_app.agreement.judge_tables import COEFFICIENTS, LEVELS, judge_tables, quotes_table
+
+SOURCES = {
+    "llm": "Model",
+    "people_assisted": "People, with the draft",
+    "people_blind": "People, blind",
+    "people_first_before": "People, before the draft",
+    "people_first_after": "People, after it",
+}
+"""Where scores come from; those of the arm first stand here twice, as they were given."""
+
+
+def build(get: Get) -> Iterator[Page]:
+    section, behaviour = get(alignment_section), get(behaviour_section)
+    quotes = get(quotes_section, tables=("quotes",))
+    run = _main_run(section.runs)
+    if run is None:
+        yield Page(
+            banner=banner("No run of drafts has a score yet, so there is no model to hold against people."),
+            figures=[distribution_figure(behaviour.distributions)],
+            tables=[quotes_table(quotes)],
+        )
+        return
+    yield Page(
+        banner=_labels_banner(section, run),
+        tiles=[_correlation_tile(run), _median_tile(run), _accuracy_tile(run), _alt_tile(run)],
+        figures=[
+            correlations_figure(run),
+            confusion_figure(run),
+            distribution_figure(behaviour.distributions),
+        ],
+        tables=[*judge_tables(section, run), quotes_table(quotes)],
+        notes=section_notes({"alignment": section, "quotes": quotes}),
+    )
+
+
+def _main_run(runs: Sequence[Result]) -> Result | None:
+    """The shown run, or the first."""
+    return next((run for run in runs if run.shown), runs[0] if runs else None)
+
+
+def _labels_banner(section: Result, run: Result) -> Node:
+    """Which labels the figures rest on: the first thing to know here."""
+    name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
+    if not section.n_labels:
+        return banner(f"There is no score of a person to hold the model against. Judge: {name}.", warn=True)
+    if not section.leaned:
+        words = _labels_words(section)
+        return banner(f"Held only against scores that no draft can have led: {words}. Judge: {name}.")
+    return banner(
+        f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
+        f"people who see a draft lean towards it, so the judge looks better here than it is. Judge: {name}.",
+        warn=section.leaned,
+    )
+
+
+def _labels_words(section: Result) -> str:
+    """
+    >>> _labels_words(Result(n_blind=1200, n_first=1))
+    '1,200 blind scores and 1 first score, given before the draft was shown; a person counts once for a unit'
+    """
+    blind, first = plural(section.n_blind, "blind score"), plural(section.n_first, "first score")
+    if not section.n_first:
+        return f"{blind}, given without the draft in view"
+    before = f"{first}, given before the draft was shown"
+    return f"{blind} and {before}; a person counts once for a unit" if section.n_blind else before
+
+
+def _correlation_tile(run: Result) -> Node:
+    document, data = run.correlations.document, run.correlations.dataset
+    level = document if document.kendall.defined else data
+    name = "within documents" if level is document else "over the whole dataset"
+    groups = f"{plural(level.groups_used, 'document')} used" if level is document else ""
+    skipped = [f"{plural(level.groups_skipped, 'document')} left out: one side gave one score only"]
+    return tile(
+        "Kendall's tau-b",
+        level.kendall,
+        name,
+        groups,
+        rows="drafts.csv",
+        more=skipped if level is document and level.groups_skipped else [],
+    )
+
+
+def _median_tile(run: Result) -> Node:
+    found = run.confusion
+    about = (
+        f"within one point {percent(found.within_one)}",
+        f"model minus median {plain_number(found.bias)}",
+    )
+    return tile("Equals the people's median", found.exact, *(about if found.n else ()), show=percent)
+
+
+def _accuracy_tile(run: Result) -> Node:
+    found = run.pairwise_accuracy
+    ties = f"{number(found.accuracy_calibrated)} with ties calibrated (an upper bound)"
+    pairs = plural(found.n_pairs, "pair") + (", a sample of all" if found.sampled else "")
+    about = (ties, pairs, "ordered or tied as people do") if found.accuracy.defined else ()
+    return tile("Pairwise accuracy", found.accuracy, *about)
+
+
+def _alt_tile(run: Result) -> Node:
+    found = run.alt_test
+    rate = found.winning_rate if isinstance(found.winning_rate, Estimate) else Estimate(found.winning_rate)
+    if not rate.defined:
+        return tile("Alt-test winning rate", rate, "alt-test")
+    verdict = "the model may stand in for a person" if found.passed else "below .50, the model may not"
+    return tile(
+        "Alt-test winning rate",
+        rate,
+        verdict,
+        f"advantage probability {number(found.advantage_probability)}",
+        f"ε {number(found.epsilon)}",
+        plural(len(found.people), "person", "people") + " tested",
+        more=[f"{plural(len(found.people_left_out), 'person', 'people')} with too few items"]
+        if found.people_left_out
+        else [],
+    )
+
+
+def correlations_figure(run: Result) -> Figure:
+    """Three coefficients at three levels: on one data set they differ by more than a factor of two."""
+    rows = [
+        {
+            "label": level.capitalize(),
+            "series": title,
+            "value": float(found[name]),
+            "low": float("nan"),
+            "high": float("nan"),
+            "n": found.n,
+            "groups_used": found.groups_used,
+            "groups_left_out": found.groups_skipped,
+            "reason": found[name].reason or "",
+            "about": shown(found[name]),
+        }
+        for level in LEVELS
+        for found in [run.correlations[level]]
+        for name, title in COEFFICIENTS.items()
+    ]
+    frame = pd.DataFrame(rows)
+    words = " ".join(
+        f"{level.capitalize()} level: "
+        + ", ".join(f"{title} {shown(run.correlations[level][name])}" for name, title in COEFFICIENTS.items())
+        + "."
+        for level in LEVELS
+    )
+    drawn = frame.dropna(subset=["value"])
+    return Figure(
+        "correlations",
+        "Correlation with people, by level",
+        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(
+            columns=["low", "high", "about"]
+        ),
+        lambda: charts.pairs(drawn, words, title="correlation", domain=(min(0.0, drawn["value"].min()), 1.0)),
+        words,
+        rows="drafts.csv",
+        width="wide",
+        nothing=drawn.empty,
+        note="dataset: all items pooled · document: within each, then the mean · system: the systems' means",
+    )
+
+
+def confusion_figure(run: Result) -> Figure:
+    """The people's median against the model's score."""
+    cells = pd.DataFrame([dict(cell) for cell in run.confusion.cells], columns=["people", "llm", "n"])
+    totals = cells.groupby("people")["n"].transform("sum")
+    cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))
+    found = run.confusion
+    words = (
+        f"The model's score equals the people's median for {percent(found.exact)} of {plural(found.n, 'unit')} and "
+        f"is within one point for {percent(found.within_one)}."
+        if found.n
+        else "No unit was scored by both people and the model."
+    )
+    return Figure(
+        "confusion",
+        "The people's median and the model's score",
+        cells,
+        lambda: charts.confusion(
+            crossed(cells, x="llm", y="people"), words, x="the model's score", y="people's median"
+        ),
+        words,
+        width="narrow",
+        note="units · a median between two points counts half to each",
+    )
+
+
+def distribution_figure(distributions: Sequence[Result]) -> Figure:
+    """Score distributions by source (CoEval paper, figures 2, 6 and 7)."""
+    overall = [row for row in distributions if row.system is None and row.source in SOURCES]
+    overall.sort(key=lambda row: list(SOURCES).index(row.source))
+    frame = pd.DataFrame(
+        [
+            {"series": SOURCES[row.source], "score": score, "n": n, "share": n / row.n}
+            for row in overall
+            for score, n in row.counts.items()
+        ],
+        columns=["series", "score", "n", "share"],
+    )
+    words = " ".join(
+        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, {shares_words(row)}, n {row.n:,}."
+        for row in overall
+    )
+    data = [
+        {
+            "source": SOURCES.get(row.source, "People"),
+            "system": row.system or "",
+            "score": score,
+            "n": n,
+            "share": n / row.n,
+        }
+        for row in distributions
+        for score, n in row.counts.items()
+    ]
+    return Figure(
+        "distributions",
+        "Scores by source",
+        pd.DataFrame(data, columns=["source", "system", "score", "n", "share"]),
+        lambda: charts.distribution(frame, words),
+        words or "Nobody has scored anything yet.",
+        note="over all criteria; the file has them by system too",
+    )

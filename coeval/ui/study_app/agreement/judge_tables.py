@@ -1,0 +1,165 @@
+"""The tables of model and people: the judges, by criterion, compared, and how competent each person is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.estimates.results import Result
+from coeval.ui.components.view import Node
+from coeval.ui.components.words import number, numbered, p_value, percent, plain_number, shown
+from coeval.ui.study_app.agreement.figures import data_table
+
+LEVELS = ("dataset", "document", "system")
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
+COLUMNS = {
+    "llm": "the model with people",
+    "llm_assisted": "the model with assisted people",
+    "llm_blind": "the model with people who saw no draft",
+    "people": "people with each other",
+    "people_assisted": "assisted people",
+    "people_blind": "people who saw no draft",
+}
+
+
+def judge_tables(section: Result, run: Result) -> list[Node | None]:
+    """Every table of the section; ``run`` is the judge that is looked at by criterion."""
+    return [
+        _runs_table(section),
+        _pairwise_table(section),
+        _competence_table(section.competence),
+        _criteria_table(run),
+        _comparisons_table(section.comparisons),
+    ]
+
+
+def _runs_table(section: Result) -> Node | None:
+    rows = [
+        (
+            run.label + (" (shown)" if run.shown else ""),
+            f"{run.n_units:,}",
+            *(shown(run.correlations[level].kendall).split(":")[0] for level in LEVELS),
+            shown(run.pairwise_accuracy.accuracy).split(":")[0],
+            percent(run.confusion.exact),
+            _alt_words(run.alt_test),
+            number(run.consistency.mean_sd),
+        )
+        for run in section.runs
+    ]
+    columns = [
+        "Judge",
+        "Units",
+        "τ-b dataset",
+        "τ-b document",
+        "τ-b system",
+        "Pairwise accuracy",
+        "Equals median",
+        "Alt-test",
+        "SD over samples",
+    ]
+    return data_table("Judges", pd.DataFrame(rows, columns=columns), section.human_score, rows="drafts.csv")
+
+
+def _alt_words(found: Result) -> str:
+    if found.passed is None:
+        return "undefined"
+    return f"ω {number(found.winning_rate)}, ρ {number(found.advantage_probability)}"
+
+
+def _pairwise_table(section: Result) -> Node | None:
+    """Mean correlations over pairs of raters (CoEval paper, table 8)."""
+    found = section.mean_pairwise_correlations
+    rows = [
+        (
+            title,
+            *(shown(found[name][method]).split(":")[0] for method in COEFFICIENTS),
+            f"{found[name].n_pairs:,}",
+            f"{found[name].n_pairs_left_out:,}",
+        )
+        for name, title in COLUMNS.items()
+        if found[name].n_pairs or found[name].n_pairs_left_out
+    ]
+    frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
+    note = "pairs that share fewer than two units are left out · saw no draft: blind and first scores"
+    return data_table("Mean pairwise correlations", frame, note, half=True)
+
+
+def _criteria_table(run: Result) -> Node | None:
+    names = numbered([part.criterion for part in run.per_criterion]).values()
+    rows = [
+        (
+            name,
+            f"{part.n_units:,}",
+            *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS),
+            percent(part.confusion.exact),
+            plain_number(part.confusion.bias),
+            _alt_words(part.alt_test),
+        )
+        for part, name in zip(run.per_criterion, names, strict=True)
+    ]
+    columns = [
+        "Criterion",
+        "Units",
+        "τ-b dataset",
+        "τ-b document",
+        "τ-b system",
+        "Equals median",
+        "Model − median",
+        "Alt-test",
+    ]
+    return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
+
+
+def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
+    """Every two judges by criterion, with three tests of their difference."""
+    rows = [
+        (
+            f"{row.a} – {row.b}",
+            row.criterion,
+            number(row.r_a),
+            number(row.r_b),
+            shown(row.bootstrap.value).split(":")[0],
+            p_value(row.williams.p_two_sided),
+            p_value(row.permutation.p_value),
+            f"{row.n:,}",
+        )
+        for row in comparisons
+    ]
+    columns = [
+        "Judges",
+        "Criterion",
+        "r first",
+        "r second",
+        "Difference [95%]",
+        "p Williams",
+        "p permutation",
+        "Units",
+    ]
+    note = "Pearson with the people's mean, on the units both judged · two-sided · items resampled"
+    return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+
+
+def quotes_table(quotes: Result) -> Node | None:
+    """How much of the evidence that drafts quote is not in the text, by run and criterion."""
+    rows = []
+    for run in quotes.per_run:
+        names = numbered([part.criterion for part in run.per_criterion])
+        parts = [(names[part.criterion], part) for part in run.per_criterion]
+        rows += [
+            (run.label, name, f"{part.n:,}", f"{part.not_found:,}", percent(part.share, 1))
+            for name, part in [("all criteria", run), *parts]
+        ]
+    columns = ["Judge", "Criterion", "Passages quoted", "Not in the text", "Share"]
+    note = "a passage that the draft puts in quotation marks, looked for in the output"
+    return data_table("Quoted evidence", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+
+
+def _competence_table(competence: Result) -> Node | None:
+    rows: list[tuple[Any, ...]] = [
+        (row["annotator"], number(row["competence"]), f"{row['n']:,}") for row in competence.annotators
+    ]
+    note = "Dawid and Skene: the chance that a person's score is right, as all scores together tell it"
+    frame = pd.DataFrame(rows, columns=["Person", "Competence", "Scores"])
+    return data_table("Competence", frame, note, half=True)

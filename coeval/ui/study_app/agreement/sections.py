@@ -1,0 +1,79 @@
+"""What the Agreement tab shows: a module a section, each from statistics to tiles, charts and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from coeval.domain import Person
+from coeval.errors import NotFoundError
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.document import study_notes
+from coeval.study.access import Context
+from coeval.study.statistics import get_statistic
+from coeval.ui.study_app.agreement import alignment, assistance, changes, people, systems, times
+from coeval.ui.study_app.agreement.figures import Figure, Get, Page, message
+
+__all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One of the tab's sections. ``build`` gives its page in stages, each with everything there is so far."""
+
+    title: str
+    build: Callable[[Get], Iterator[Page]]
+
+
+SECTIONS = {
+    "agreement": Section("Agreement", people.build),
+    "changes": Section("What people changed", changes.build),
+    "model": Section("Model and people", alignment.build),
+    "systems": Section("Systems", systems.build),
+    "time": Section("Time", times.build),
+    "draft": Section("Effect of the draft", assistance.build),
+}
+
+
+def get_pages(context: Context, person: Person, slug: str, section: str) -> Iterator[Page]:
+    """A section of a task in stages, the last one whole.
+
+    Raises:
+        NotAllowedError: the person is not of the team.
+        NotFoundError: there is no such task or section.
+    """
+    if section not in SECTIONS:
+        raise NotFoundError(f"There is no section “{section[:80]}”; there are: {', '.join(SECTIONS)}.")
+    get = partial(get_statistic, context, person, slug)
+    if not get(count_submissions):
+        text = "As soon as the first submission is saved, it counts here."
+        yield Page(banner=message("Nobody has scored anything yet", text))
+        return
+    for page in SECTIONS[section].build(get):
+        yield replace(page, notes=[*get(list_notes), *page.notes])
+
+
+def get_figure(context: Context, person: Person, slug: str, section: str, name: str) -> Figure:
+    """A chart of a section, by name.
+
+    Raises:
+        NotAllowedError: the person is not of the team.
+        NotFoundError: there is no such task, section or chart.
+    """
+    page = Page()
+    for page in get_pages(context, person, slug, section):
+        found = next((figure for figure in page.figures if figure.name == name), None)
+        if found is not None:
+            return found
+    known = ", ".join(figure.name for figure in page.figures) or "none yet"
+    raise NotFoundError(f"There is no chart “{name[:80]}”; this section has: {known}.")
+
+
+def count_submissions(study: StudyFrames) -> int:
+    return len(study.scores)
+
+
+def list_notes(study: StudyFrames) -> list[str]:
+    """What was left out of every section."""
+    return list(study_notes(study))

@@ -1,0 +1,178 @@
+"""Time: how long people take, and whether their scores drift as they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from coeval.stats.behaviour.times import time_curve
+from coeval.stats.estimates.results import Result
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.document import section_notes
+from coeval.stats.report.work import behaviour_section, time_section
+from coeval.ui.components import charts
+from coeval.ui.components.view import Node
+from coeval.ui.components.words import natural, numbered, plain_number, plural
+from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message, tile
+
+
+def build(get: Get) -> Iterator[Page]:
+    section = get(time_section)
+    if not section.n_timed:
+        yield Page(
+            banner=message("Nothing was timed", "Scores given in this app are; imported ones may lack times.")
+        )
+        return
+    yield Page(
+        tiles=_tiles(section),
+        figures=[curve_figure(get(time_curves)), drift_figure(get(behaviour_section).drift)],
+        tables=[_criteria_table(section), _people_table(section)],
+        notes=section_notes({"time": section}),
+    )
+
+
+def seconds(value: Any) -> str:
+    """
+    >>> seconds(74.4), seconds(float("nan"))
+    ('74 s', 'undefined')
+    """
+    return plain_number(value, 0) + ("" if value != value else " s")
+
+
+def minutes(value: Any) -> str:
+    """
+    >>> minutes(8.258)
+    '8.26 min'
+    """
+    return plain_number(value) + ("" if value != value else " min")
+
+
+def _tiles(section: Result) -> list[Node]:
+    sample = section.minutes_per_sample
+    timed = f"{section.n_timed:,} submissions timed"
+    untimed = [f"{plural(section.n_untimed, 'submission')} without a start time"] if section.n_untimed else []
+    idle = f"{section.idle_cut_seconds / 60:.0f} min"
+    return [
+        tile(
+            "Seconds a criterion",
+            section.median_seconds,
+            f"median · mean {seconds(section.mean_seconds)}",
+            timed,
+            "from opening to confirming",
+            show=seconds,
+            more=untimed,
+        ),
+        tile(
+            "Seconds, idle time out",
+            section.mean_seconds_idle_cut,
+            "mean",
+            f"spans up to {idle}",
+            show=seconds,
+            more=[f"{plural(section.n_over_idle, 'longer span')} left out"] if section.n_over_idle else [],
+        ),
+        tile(
+            "Seconds at work",
+            section.median_active_seconds,
+            f"median · n {section.n_active:,}" if section.n_active else "",
+            "pauses cut out by the browser",
+            show=seconds,
+        ),
+        tile(
+            "Minutes a sample",
+            sample.median,
+            f"median · mean {minutes(sample.mean)}",
+            f"n {sample.n:,}",
+            "all criteria of an instance by one person",
+            show=minutes,
+        ),
+    ]
+
+
+def time_curves(study: StudyFrames) -> pd.DataFrame:
+    """The share of submissions done within so many seconds, by criterion: ``criterion, seconds, share``."""
+    timed = study.scores[study.scores["wall_seconds"] > 0]
+    curves = [
+        time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=label)
+        for criterion, label in numbered(list(study.criteria)).items()
+    ]
+    return pd.concat([pd.DataFrame(columns=["criterion", "seconds", "share"]), *curves])
+
+
+def curve_figure(curves: pd.DataFrame) -> Figure:
+    """How many submissions are done within a time (ECDF)."""
+    frame = curves.rename(columns={"criterion": "series", "seconds": "x", "share": "y"})
+    frame["series"] = [_short(name) for name in frame["series"]]
+    words = " ".join(
+        f"{name}: half within {seconds(part.loc[part['share'] >= 0.5, 'seconds'].min())}, nine in ten within "
+        f"{seconds(part.loc[part['share'] >= 0.9, 'seconds'].min())}."
+        for name, part in curves.groupby("criterion", sort=False)
+    )
+    return Figure(
+        "time-curve",
+        "Share of submissions done within a time",
+        curves,
+        lambda: charts.curves(frame, words, x="seconds, logarithmic", y="share done", share=True, log=True),
+        words or "No submission was timed.",
+        note="from opening a criterion to confirming it, idle time in",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"
+
+
+def drift_figure(drift: Sequence[dict[str, Any]]) -> Figure:
+    """Each person's scores against the others', over the tenths of their work."""
+    found = pd.DataFrame(drift, columns=["annotator", "part", "n", "mean_gap"])
+    frame = found.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
+    words = " ".join(_drift_words(found)) or "Nobody shares a unit with somebody else yet."
+    return Figure(
+        "drift",
+        "Drift over the course of the work",
+        found,
+        lambda: charts.curves(frame, words, x="tenth of the person's work", y="points", zero=True),
+        words,
+        note="a person's score minus the mean of the others on the same unit · above 0: more generous than the others",
+    )
+
+
+def _drift_words(found: pd.DataFrame) -> Iterator[str]:
+    for name, part in found.groupby("annotator", sort=False):
+        first, last = part.iloc[0], part.iloc[-1]
+        gaps = plain_number(first["mean_gap"]), plain_number(last["mean_gap"])
+        yield f"{name}: {gaps[0]} in the first part, {gaps[1]} in the last."
+
+
+def _criteria_table(section: Result) -> Node | None:
+    names = numbered([part.criterion for part in section.per_criterion])
+    rows = [
+        (
+            names[part.criterion],
+            f"{part.n:,}",
+            seconds(part.mean_seconds),
+            seconds(part.median_seconds),
+            seconds(part.mean_seconds_idle_cut),
+            f"{part.n_over_idle:,}",
+            seconds(part.median_active_seconds),
+        )
+        for part in section.per_criterion
+    ]
+    columns = ["Criterion", "Timed", "Mean", "Median", "Mean, idle out", "Longer", "Median at work"]
+    note = f"idle out: spans over {section.idle_cut_seconds:.0f} s left out, counted under “longer”"
+    return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
+
+
+def _people_table(section: Result) -> Node | None:
+    rows = [
+        (kind, part[column], f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
+        for kind, column, parts in (
+            ("Arm", "arm", section.per_arm),
+            ("Person", "annotator", section.per_annotator),
+        )
+        for part in sorted(parts, key=lambda part: natural(part[column]))
+    ]
+    return data_table(
+        "By arm and person", pd.DataFrame(rows, columns=["", "Part", "Timed", "Mean", "Median"])
+    )

@@ -1,0 +1,167 @@
+"""What the Criteria tab shows without editing: the task card, the tally, the established set."""
+
+from __future__ import annotations
+
+from coeval.domain import Action, Ballot, CriteriaSet, Origin, Task
+from coeval.rules.ballots import ActionRates, ProposalTally, Tally
+from coeval.rules.doubts import Finding
+from coeval.store.queries.scrutiny.review import Suggestion
+from coeval.study.criteria.rounds import RoundState
+from coeval.ui.components.view import Node, el
+
+VERBS = {
+    Action.APPROVE: "approve",
+    Action.REVISE: "revise",
+    Action.DELETE: "delete",
+    Action.ADD: "add",
+}
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+def task_card(task: Task) -> Node:
+    demo = el("span.tag", "demo: written for this project") if task.origin == "demo" else None
+    return el(
+        "div.card.task-card",
+        el("div", el("h4", "Task ", demo), el("p", task.description or task.name)),
+        el("div", el("h4", "Input"), el("p", task.input_field)),
+        el("div", el("h4", "Output"), el("p", task.output_field)),
+        el("div", el("h4", "Scale"), el("p", str(task.scale))),
+    )
+
+
+def no_task_view(owner: bool) -> Node:
+    body: Node = (
+        el("p", "State one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")
+        if owner
+        else el("p", "An owner states the first task in Set-up.")
+    )
+    return el("div.card.empty", el("h3", "There is no task yet"), body)
+
+
+def stack(rates: ActionRates) -> Node:
+    """A bar of the actions' shares; the same in words for those who do not see it."""
+    words = words_of(rates)
+    parts = [
+        el(f"i.{action}", width=share, title=f"{VERBS[action]} {percent(share)}")
+        for action in Action
+        if (share := getattr(rates, action.value))
+    ]
+    return el("div.stack", *parts, role="img", aria_label=words)
+
+
+def words_of(rates: ActionRates) -> str:
+    shares = [(VERBS[action], getattr(rates, action.value)) for action in Action]
+    return " · ".join(f"{verb} {percent(share)}" for verb, share in shares if share) or "no votes yet"
+
+
+def tally_view(tally: Tally | None, open_: bool) -> Node | None:
+    """The owner's count of the newest round."""
+    if tally is None or not (open_ or tally.n_ballots):
+        return None
+    ballots = f"{tally.n_ballots} ballot{'' if tally.n_ballots == 1 else 's'} in"
+    state = "" if open_ else " · closed"
+    groups = tally.by_group.items() if len(tally.by_group) > 1 else ()
+    return el(
+        "div",
+        el(
+            "div.card",
+            el("h4", f"Tally · {ballots}{state}"),
+            *(_proposal_tally(one) for one in tally.proposals),
+            *(el("p.added-line", el("span.tag", "added"), f" {one.text}") for one in tally.added),
+        ),
+        el(
+            "div.card",
+            el("h4", "So far"),
+            el("p", words_of(tally.overall)),
+            *(el("p.note", f"{group}: {words_of(rates)} (n {rates.n})") for group, rates in groups),
+            el("p.note", f"n {tally.overall.n} votes, all criteria and added ones together"),
+        ),
+    )
+
+
+def _proposal_tally(one: ProposalTally) -> Node:
+    tie = el("p.note", f"A tie: {' or '.join(one.tied)}? Decide below.") if one.tied else None
+    return el(
+        "div.tally",
+        el("p", one.proposal.text),
+        stack(one.rates),
+        el("p.note", words_of(one.rates)) if one.rates.n else None,
+        tie,
+    )
+
+
+def established_view(current: CriteriaSet | None) -> Node | None:
+    if current is None:
+        return None
+    from_model = sum(criterion.origin is Origin.LLM for criterion in current.criteria)
+    when = current.established_at[:10]
+    return el(
+        "div.card",
+        el("h4", f"Established · version {current.version}"),
+        el("ol.criteria", *(el("li", criterion.text) for criterion in current.criteria)),
+        el(
+            "p.note",
+            f"{from_model} of {len(current.criteria)} come from the model · frozen {when} by "
+            f"{current.established_by}",
+        ),
+    )
+
+
+def waiting_view(owner: bool) -> Node:
+    how = (
+        "Draft them with a model, or write them, in the box beside this one: then the vote opens."
+        if owner
+        else "An owner drafts or writes the criteria; they then appear here for your vote."
+    )
+    return el("div.card.empty", el("h3", "Nothing to vote on yet"), el("p", how))
+
+
+def model_hint(has_model: bool, model: str) -> Node:
+    if has_model:
+        return el(
+            "p.note", f"Drafts are made by {model}. Every call is kept in the ledger; none is paid for twice."
+        )
+    return el(
+        "p.note",
+        "No model is set up, so nothing new can be drafted; everything else works. To add one, set ",
+        el("code", "OPENAI_API_KEY"),
+        ", or ",
+        el("code", "OPENAI_BASE_URL"),
+        " for any OpenAI-compatible server (vLLM, llama.cpp, Ollama, a proxy), and start CoEval again. ",
+        "You can also write the criteria yourself.",
+    )
+
+
+def ballot_title(round_: RoundState) -> Node:
+    return el("h4", f"Your ballot · version {round_.version} · round {round_.round}")
+
+
+def saved_line(ballot: Ballot | None) -> Node:
+    if ballot is None:
+        return el("p.note", "Not saved yet. Delete and revise need a reason.")
+    return el("p.note", f"Saved {ballot.saved_at[11:19]} UTC · save {ballot.revision}")
+
+
+def settle_title() -> Node:
+    return el(
+        "div",
+        el("h4", "Decide and establish"),
+        el(
+            "p.note",
+            "What the majority chose is filled in. Break the ties, settle the wordings, drop or keep.",
+        ),
+    )
+
+
+def suggestion_label(one: Suggestion) -> str:
+    """A suggested criterion with who thought of it, and where."""
+    return f"{one.text} ({one.person}, at instance {one.instance.external_id})"
+
+
+def finding_label(finding: Finding) -> str:
+    """A doubt about a criterion with what could stand in its place, as a choice."""
+    instead = " → " + " / ".join(finding.suggestion) if finding.suggestion else ""
+    return f"{finding.message}{instead}"

@@ -1,0 +1,1 @@
+"""The Scrutiny tab and its routes."""

@@ -1,0 +1,123 @@
+"""The scrutiny screen's own routes: JSON in, JSON out, behind the same session and use cases as the rest.
+
+A confirm is one request and one transaction, and its answer holds the next screen. It goes past Gradio's
+event queue because the queue is what limits how many people can confirm at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError, StaleError, StorageError
+from coeval.store.queries.scrutiny.assignments import Filter
+from coeval.study.access import Context
+from coeval.study.scrutiny import steps
+from coeval.study.scrutiny.steps import Move, Where
+from coeval.ui.components.payloads import LARGEST_ID, MarkPayload, SubmissionPayload, SuggestionPayload
+from coeval.ui.server.identity import get_person
+from coeval.ui.study_app.scrutiny.step_json import history_json, step_json
+
+Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+
+STATUS: dict[type[CoevalError], tuple[int, str]] = {
+    NotFoundError: (404, "not_found"),
+    NotAllowedError: (403, "not_allowed"),
+    StaleError: (409, "stale"),
+    InputError: (422, "input"),
+    StorageError: (503, "storage"),
+}
+
+
+def add_api(app: FastAPI, context: Context) -> None:
+    """Add the routes under /api to the server."""
+    router = APIRouter(prefix="/api/scrutiny/{slug}")
+
+    @router.get("/step")
+    def get_step(
+        request: Request,
+        slug: str,
+        filter: Filter = Filter.UNFINISHED,
+        at: Wanted = None,
+        instance: Wanted = None,
+        criterion: Wanted = None,
+        move: Move = Move.HERE,
+    ) -> dict[str, Any]:
+        where = Where(filter, at, instance, criterion, move)
+        return step_json(steps.get_step(context, get_person(context, request), slug, where))
+
+    saving = CapacityLimiter(1)
+
+    @router.post("/submissions")
+    async def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+        # the file takes one save at a time: one thread makes them, where many would wait for one another
+        return await to_thread.run_sync(_save, context, request, slug, payload, limiter=saving)
+
+    @router.post("/marks")
+    def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
+        mark = steps.mark_instance(
+            context,
+            get_person(context, request),
+            slug,
+            payload.instance,
+            flagged=payload.flagged,
+            skipped=payload.skipped,
+            comment=payload.comment,
+        )
+        return {"flagged": mark.flagged, "skipped": mark.skipped, "comment": mark.comment}
+
+    @router.get("/history")
+    def get_history(request: Request, slug: str, instance: Named, criterion: Named) -> dict[str, Any]:
+        person = get_person(context, request)
+        return {"versions": history_json(steps.list_history(context, person, slug, instance, criterion))}
+
+    @router.post("/suggestions")
+    def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:
+        person = get_person(context, request)
+        steps.suggest_criterion(context, person, slug, payload.instance, payload.text)
+        return {"suggested": True}
+
+    app.include_router(router)
+    app.add_exception_handler(CoevalError, _on_error)  # type: ignore[arg-type]
+    app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
+
+
+def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
+    """One transaction: the save, and the opening of what comes next."""
+    person, sent = get_person(context, request), payload.to_sent()
+    here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
+    # after a score given first, the same screen comes again, with the draft
+    onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
+    step, ended = None, ""
+    try:
+        with context.store.write():
+            saved = steps.submit(context, person, slug, sent)
+            try:
+                step = step_json(steps.get_step(context, person, slug, onward))
+            except NotAllowedError as error:  # there is no more work for this person; what they saved is kept
+                ended = str(error)
+    except StaleError as error:
+        step = step_json(steps.get_step(context, person, slug, here))
+        return JSONResponse({"error": "stale", "message": str(error), "step": step}, 409)
+    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
+    return JSONResponse({"saved": kept, "next": step, "message": ended})
+
+
+def _on_error(request: Request, error: CoevalError) -> JSONResponse:
+    status, kind = next((v for k, v in STATUS.items() if isinstance(error, k)), (400, "input"))
+    if isinstance(error, NotAllowedError) and "signed out" in str(error):
+        status, kind = 401, "sign_in"
+    return JSONResponse({"error": kind, "message": str(error)}, status)
+
+
+def _on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "body")
+    message = f"{place or 'The request'}: {first['msg']}. Reload the page and try again."
+    return JSONResponse({"error": "input", "message": message}, 422)
