@@ -1,5 +1,5 @@
 # A Hugging Face Space of the kind "docker" (app_port: 7860), or any other host of containers.
-# The steps are run without Docker by tests/test_docker.py.
+# The steps are run without Docker by tests/house/test_docker.py.
 FROM python:3.11-slim
 
 # the model's client trusts the system's certificates

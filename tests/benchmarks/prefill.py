@@ -72,7 +72,7 @@ def compare(calls: int, latency: float, rounds: int, check: bool) -> int:
 
 
 def start_stub_process(latency: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.openai_stub", "--latency", str(latency)]
+    command = [sys.executable, "-m", "tests.support.openai_stub", "--latency", str(latency)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 

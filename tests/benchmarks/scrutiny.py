@@ -25,9 +25,9 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
-from tests.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
 from tests.conftest import make_study
-from tests.live_server import LiveServer, start_server
+from tests.support.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
+from tests.support.live_server import LiveServer, start_server
 
 SIZES = (200, 20_000)
 WARM_UP = 10

@@ -1,0 +1,327 @@
+"""The texts to judge: marks at the right letters, links both ways, selection as evidence, hostile contents."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.ui_steps import at_step, press
+from tests.support.ui_study import OUTPUT, make_instance, make_rows, quote_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.support.ui_harness import Harness
+
+pytest_plugins = ["tests.support.ui_harness"]
+pytestmark = pytest.mark.browser
+
+PANE = ".wb-pane-output .wb-text"
+
+
+def show(page: Page, harness: Harness, output: str, quotes: list[str], display: str = "plain") -> None:
+    """One instance with a line of evidence for every quote."""
+    rows = make_rows(1100, output)[:2]
+    for n, quote in enumerate(quotes):
+        row = {"id": 1200 + n, "kind": "evidence", "text": f"Line {n}.", "quotes": [quote_in(quote, output)]}
+        rows.append(row)
+    harness.study.instances = [make_instance(1, output)]
+    harness.study.rows, harness.study.display = {(1, 1): rows}, display
+    harness.open_bench(page)
+
+
+def marks(page: Page) -> list[tuple[str, str]]:
+    """Text and label of each mark."""
+    script = "marks => marks.map((mark) => [mark.textContent, mark.dataset.label ?? ''])"
+    return [tuple(one) for one in page.locator(f"{PANE} mark").evaluate_all(script)]
+
+
+def select(page: Page, words: str) -> None:
+    """Selects words of the output as a mouse would, wherever they stand in the tree."""
+    script = """([pane, words]) => {
+        const walker = document.createTreeWalker(document.querySelector(pane), NodeFilter.SHOW_TEXT);
+        const nodes = [];
+        while (walker.nextNode()) nodes.push(walker.currentNode);
+        const all = nodes.map((node) => node.data).join('');
+        const place = (offset) => {
+            for (const node of nodes) {
+                if (offset <= node.data.length) return [node, offset];
+                offset -= node.data.length;
+            }
+        };
+        const start = all.indexOf(words);
+        getSelection().setBaseAndExtent(...place(start), ...place(start + words.length));
+    }"""
+    page.evaluate(script, [PANE, words])
+
+
+def test_marks_stand_at_code_points_not_utf16_units(page: Page, harness: Harness) -> None:
+    # Each fox is one code point and two UTF-16 units; the flag is two code points, four units.
+    output = "🦊🦊 a 🇫🇮 fox 香水 said 𝔥𝔦 to é (e + acute) and left."
+    show(page, harness, output, ["fox 香水", "𝔥𝔦", "é (e", "left."])
+    assert marks(page) == [("fox 香水", "1"), ("𝔥𝔦", "2"), ("é (e", "3"), ("left.", "4")]
+    assert page.locator(PANE).evaluate("node => node.textContent") == output
+
+
+def test_offsets_agree_with_python_on_any_text(page: Page, harness: Harness) -> None:
+    # 300 random texts over letters of one and two UTF-16 units, cut by Python and by the browser.
+    draw = random.Random(5)
+    cases: list[tuple[str, int, int, str]] = []
+    for _ in range(300):
+        text = "".join(draw.choices("a é香🦊𝔥\n", k=draw.randint(1, 40)))
+        start = draw.randint(0, len(text))
+        end = draw.randint(start, len(text))
+        cases.append((text, start, end, text[start:end]))
+    harness.open_bench(page)
+    script = """async (cases) => {
+        const { utf16Index } = await import('../static/texts/text.js');
+        return cases.filter(([text, start, end, cut]) => {
+            const at = utf16Index(text);
+            return text.slice(at(start), at(end)) !== cut;
+        });
+    }"""
+    assert page.evaluate(script, cases) == []
+
+
+def test_overlapping_quotes_share_their_letters(page: Page, harness: Harness) -> None:
+    show(page, harness, "abcdefghij", ["bcdef", "efgh", "bcdef"])
+    # b-d belongs to 1 and 3, e-f to all, g-h to 2; labels stand where a quote ends.
+    assert marks(page) == [("bcd", ""), ("ef", "1 3"), ("gh", "2")]
+    press(page, "ArrowDown", "ArrowDown", "ArrowDown")
+    assert page.locator("mark.is-on").all_inner_texts() == ["ef", "gh"]
+
+
+def test_marks_and_rows_lead_to_each_other(page: Page, harness: Harness) -> None:
+    show(page, harness, OUTPUT, ["condensed", "sprayed"])
+    page.get_by_text("sprayed").click()
+    row = page.locator(".rt-row.is-current")
+    assert "Evidence 2" in row.inner_text()
+    assert page.locator("mark.is-on").inner_text() == "sprayed"
+    press(page, "ArrowUp")
+    assert page.locator("mark.is-on").inner_text() == "condensed"
+    page.get_by_text("sprayed").hover()
+    assert "Evidence 2" in page.locator(".rt-row.is-linked").inner_text()
+
+
+def test_the_mark_of_the_current_row_is_brought_into_view(page: Page, harness: Harness) -> None:
+    show(page, harness, "word " * 3000 + "needle" + " word" * 1000, ["needle"])
+    press(page, "ArrowDown", "ArrowDown")
+    inside = """([pane, mark]) => {
+        const [frame, box] = [pane, mark].map((one) => document.querySelector(one).getBoundingClientRect());
+        return box.top >= frame.top && box.bottom <= frame.bottom;
+    }"""
+    assert page.evaluate(inside, [PANE, "mark"])
+
+
+def test_e_adds_the_selected_words(page: Page, harness: Harness) -> None:
+    show(page, harness, OUTPUT, ["condensed"])
+    select(page, "can be condensed, then put")
+    press(page, "e")
+    box = page.locator("[data-action=add] textarea").first
+    assert box.input_value() == "“can be condensed, then put” "
+    assert page.evaluate("document.activeElement.ariaLabel") == "Added evidence"
+    page.wait_for_timeout(300)
+    assert marks(page) == [("can be ", ""), ("condensed", "1"), (", then put", "2")]
+
+
+def test_words_are_selected_without_a_mouse(page: Page, harness: Harness) -> None:
+    show(page, harness, OUTPUT, [])
+    press(page, "o", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Shift+ArrowRight", "e")
+    # Smelly, things, in, then back to things, stretched over in.
+    assert page.locator("[data-action=add] textarea").first.input_value() == "“things in” "
+
+
+def test_quotes_of_a_revised_line_follow_its_new_words(page: Page, harness: Harness) -> None:
+    show(page, harness, OUTPUT, ["condensed"])
+    press(page, "ArrowDown", "ArrowDown", "r", "Control+A")
+    page.keyboard.type("“extracted with alcohol” is technical")
+    page.wait_for_timeout(300)
+    assert marks(page) == [("extracted with alcohol", "1")]
+    press(page, "Escape", "d")
+    page.wait_for_timeout(300)
+    assert marks(page) == []
+
+
+def test_quotes_that_are_not_there_are_said_so(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    flags = page.locator(".ce-flag")
+    assert flags.all_inner_texts() == ["not in the answer"]
+    assert flags.first.get_attribute("title") == "smelly thinks in flowers"
+
+
+def test_the_difference_spells_both_wordings(page: Page, harness: Harness) -> None:
+    # Whatever is drawn: the kept and struck parts are the old words, the kept and new ones the new.
+    draw = random.Random(7)
+    words = ["a", "bee", " ", "  ", "香水", "。", "\n", "don't", "🦊"]
+    pairs = [["".join(draw.choices(words, k=draw.randint(0, 12))) for _ in "ab"] for _ in range(400)]
+    pairs.append(["word " * 2000, "wort " * 2000])
+    harness.open_bench(page)
+    script = """async (pairs) => {
+        const { diffWords } = await import('../static/texts/diff.js');
+        const spell = (parts, without) => parts.filter(([kind]) => kind !== without).map(([, text]) => text).join('');
+        return pairs.filter(([a, b]) => {
+            const parts = diffWords(a, b);
+            return spell(parts, 'ins') !== a || spell(parts, 'del') !== b;
+        });
+    }"""
+    assert page.evaluate(script, pairs) == []
+
+
+def test_the_difference_is_shown_under_a_revised_line(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "ArrowDown", "ArrowDown", "r", "Control+A")
+    page.keyboard.type("“condensed” is easy for a child.")
+    row = page.locator("[data-action=revise]")
+    assert (row.locator("del").inner_text(), row.locator("ins").inner_text()) == ("hard", "easy")
+
+
+def test_right_to_left_and_cjk(page: Page, harness: Harness) -> None:
+    arabic = "العطر يصنع من الزهور والأعشاب."
+    show(page, harness, f"{arabic}\nAn English line.", ["الزهور والأعشاب"])
+    assert marks(page) == [("الزهور والأعشاب", "1")]
+    assert page.locator(PANE).evaluate("node => getComputedStyle(node).direction") == "rtl"
+    press(page, "o", "ArrowLeft", "ArrowLeft", "e")
+    assert page.locator("[data-action=add] textarea").first.input_value() == "“يصنع” "
+    harness.reset()
+    show(page, harness, "香水是从花和草药中提取的。", ["从花和草药中"])
+    assert marks(page) == [("从花和草药中", "1")]
+
+
+def test_markdown_is_built_of_known_elements_and_keeps_offsets(page: Page, harness: Harness) -> None:
+    source = (
+        "# Head *line*\n\nSome **bold** and [link](https://example.org) text.\n\n- one\n- two\n\n> quoted\n\n"
+    )
+    source += "```\n<b>\n```"
+    show(page, harness, source, ["**bold** and", "two", "<b>"], display="markdown")
+    pane = page.locator(PANE)
+    assert pane.locator("strong").inner_text() == "bold" and pane.locator("li").count() == 2
+    assert pane.locator("a").get_attribute("href") == "https://example.org"
+    assert pane.locator("pre code").inner_text() == "<b>"
+    assert "".join(text for text, _ in marks(page)) == "bold andtwo<b>"
+    select(page, "bold and link")
+    press(page, "e")
+    # What is quoted is the source, so that it is found in the source again.
+    assert page.locator("[data-action=add] textarea").first.input_value() == "“bold** and [link” "
+
+
+def test_long_texts_do_not_lag(page: Page, harness: Harness) -> None:
+    # 20,000 characters a side with 40 marked quotes; a frame is 16 ms, and tests share a slow machine.
+    text = " ".join(f"sentence {n} of a long report, with some words in it." for n in range(500))[:20_000]
+    show(page, harness, text, [f"sentence {n} of" for n in range(0, 350, 9)])
+    harness.study.instances[0]["input"] = text
+    script = """() => {
+        const times = [];
+        for (let n = 0; n < 40; n += 1) {
+            const start = performance.now();
+            const key = n % 2 ? 'ArrowUp' : 'ArrowDown';
+            document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+            document.body.offsetHeight;
+            times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b)[20];
+    }"""
+    assert page.evaluate(script) < 50
+    press(page, "ArrowDown", "ArrowDown", "r")
+    typing = """() => {
+        const times = [];
+        for (let n = 0; n < 40; n += 1) {
+            const box = document.activeElement;
+            const start = performance.now();
+            box.value += 'x';
+            box.dispatchEvent(new Event('input', { bubbles: true }));
+            document.body.offsetHeight;
+            times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b)[20];
+    }"""
+    assert page.evaluate(typing) < 50
+
+
+def test_hostile_markdown_takes_no_time(page: Page, harness: Harness) -> None:
+    texts = [
+        "*a " * 7000,
+        "[" * 20_000,
+        "`" * 20_000,
+        "**" * 10_000,
+        "_a" * 10_000,
+        "> " * 10_000,
+        "- " * 10_000,
+    ]
+    texts += ["![](" * 5000, "~~a " * 5000, "1. " * 7000, "#" * 20_000, "*" * 20_000 + "a"]
+    harness.open_bench(page)
+    script = """async (texts) => {
+        const { parseMarkdown } = await import('../static/texts/markdown.js');
+        return texts.map((text) => {
+            const start = performance.now();
+            parseMarkdown(text);
+            return performance.now() - start;
+        });
+    }"""
+    times: list[Any] = page.evaluate(script, texts)
+    assert max(times) < 400, dict(zip((text[:6] for text in texts), times, strict=True))
+
+
+HOSTILE = (
+    '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
+    "[x](javascript:window.pwned=1) ![y](https://example.org/track.png) ${window.pwned=1} {{constructor}} "
+    "<svg onload=window.pwned=1> \"><iframe srcdoc='<script>parent.pwned=1</script>'>"
+)
+
+
+@pytest.mark.parametrize("display", ["plain", "markdown"])
+def test_no_text_becomes_markup(page: Page, harness: Harness, display: str) -> None:
+    fields = {
+        "input": HOSTILE,
+        "reference": HOSTILE,
+        "comment": HOSTILE,
+        "system": HOSTILE,
+        "context": [[HOSTILE, HOSTILE]],
+    }
+    study = harness.study
+    study.instances = [make_instance(n, HOSTILE, **fields) for n in (1, 2)]
+    study.criteria, study.guidelines, study.display = [HOSTILE, HOSTILE], HOSTILE, display
+    row = {
+        "id": 1,
+        "kind": "conclusion",
+        "text": HOSTILE,
+        "reason": HOSTILE,
+        "action": "revise",
+        "new_text": HOSTILE + "!",
+    }
+    quote = {"text": HOSTILE, "start": None, "end": None}
+    study.rows = {(n, c): [{**row, "quotes": [quote, quote]}] for n in (1, 2) for c in (1, 2)}
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    harness.open_bench(page)
+    press(page, "g")
+    press(page, "Escape", "c", "Escape", "j")
+    at_step(page, "2", "1")
+    press(page, "e")
+    page.keyboard.type(HOSTILE)
+    page.reload()
+    at_step(page, "2", "1")
+    study.submit(
+        {
+            "uid": "x",
+            "instance": 2,
+            "criterion": 1,
+            "revision": 0,
+            "filter": "all",
+            "rows": [row],
+            "added": [],
+            "score": 1,
+        }
+    )
+    page.reload()
+    page.get_by_role("heading", name="There are two versions").wait_for()
+    assert page.evaluate("window.pwned") is None
+    assert (
+        page.locator("#place :is(img, script, iframe, object, form[action], svg:not(.ce-icon))").count() == 0
+    )
+    links = page.locator("#place a").evaluate_all("links => links.map((link) => link.protocol)")
+    assert set(links) <= {"http:", "https:"}
+    assert all(url.startswith(harness.root.split("/under")[0]) for url in asked), (
+        "a text made the page fetch something"
+    )

@@ -1,0 +1,134 @@
+"""Active time: idle cut after a minute, hidden pages not counted, one tab at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.ui_steps import press, wait_saved
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.support.ui_harness import Harness
+
+pytest_plugins = ["tests.support.ui_harness"]
+pytestmark = pytest.mark.browser
+
+HIDE = """(hidden) => {
+    Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+def open_clocked(page: Page, harness: Harness) -> Page:
+    """The first step, with the page's clocks standing still at its opening."""
+    page.clock.install()
+    harness.open_bench(page)
+    page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
+    page.mouse.move(5, 5)
+    return page
+
+
+def pass_time(page: Page, seconds: float) -> None:
+    page.clock.run_for(int(seconds * 1000))
+
+
+def confirm(page: Page, harness: Harness) -> dict[str, Any]:
+    press(page, "a", "4", "a", "a", "a", "Control+Enter")
+    page.clock.resume()
+    wait_saved(page, harness, 1)
+    return harness.submissions()[0]
+
+
+def test_a_long_pause_counts_for_a_minute(page: Page, harness: Harness) -> None:
+    # 10 s, a move, 300 s away of which 60 count, a move, 5 s: 75 s.
+    open_clocked(page, harness)
+    before = page.evaluate("performance.now()")
+    pass_time(page, 10)
+    page.mouse.move(50, 50)
+    pass_time(page, 300)
+    page.mouse.move(60, 60)
+    pass_time(page, 5)
+    assert page.evaluate("performance.now()") - before == pytest.approx(315_000, abs=50)
+    opening = 2_500  # at most: the page's own clock ran while it opened
+    assert 75_000 <= confirm(page, harness)["active_ms"] <= 75_000 + opening
+
+
+def test_a_hidden_page_does_not_count(page: Page, harness: Harness) -> None:
+    # 10 s shown, 40 s hidden, 10 s shown: 20 s.
+    open_clocked(page, harness)
+    pass_time(page, 10)
+    page.evaluate(HIDE, True)
+    pass_time(page, 40)
+    page.evaluate(HIDE, False)
+    pass_time(page, 10)
+    assert 20_000 <= confirm(page, harness)["active_ms"] <= 22_500
+
+
+def test_time_goes_on_after_a_reload(page: Page, harness: Harness) -> None:
+    # 30 s, a reload, 12 s: 42 s, and the opening time is the first.
+    open_clocked(page, harness)
+    opened = page.evaluate("Date.now()")
+    pass_time(page, 30)
+    press(page, "a")
+    page.reload()
+    page.locator(".wb[data-state=step]").wait_for()
+    page.mouse.move(7, 7)
+    pass_time(page, 12)
+    page.locator("[data-kind=conclusion]").focus()
+    body = confirm(page, harness)
+    assert 42_000 <= body["active_ms"] <= 46_000
+    assert page.evaluate("(iso) => Date.parse(iso)", body["opened_at"]) <= opened
+
+
+def test_two_tabs_never_count_at_once(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    script = """async ([idle, other]) => {
+        const { StepClock } = await import('../static/scrutiny/timing.js');
+        let now = 0;
+        window.tick = (ms) => { now += ms };
+        window.clock = new StepClock('someone', { isShown: () => true, now: () => now });
+        window.clock.begin();
+    }"""
+    other = page.context.new_page()
+    harness.open_bench(other)
+    for tab in (page, other):
+        tab.evaluate(script, [60_000, True])
+    tick = "(ms) => window.tick(ms)"
+
+    def pass_both(ms: int) -> None:
+        for tab in (page, other):
+            tab.evaluate(tick, ms)
+
+    # The second tab took over when it began. 4 s there, a touch here, 3 s here, a touch there, 2 s there.
+    pass_both(4000)
+    page.evaluate("window.clock.touch()")
+    other.wait_for_timeout(50)
+    pass_both(3000)
+    other.evaluate("window.clock.touch()")
+    page.wait_for_timeout(50)
+    pass_both(2000)
+    assert page.evaluate("window.clock.ms") == 3000
+    assert other.evaluate("window.clock.ms") == 6000
+
+
+def test_the_sum_is_exact(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    script = """async () => {
+        const { ActiveTime } = await import('../static/scrutiny/timing.js');
+        const time = new ActiveTime(60_000);
+        const seen = [];
+        time.begin(1000, 500);
+        time.input(11_000);           // 10 s
+        seen.push(time.reckon(71_000));   // the whole minute after it
+        seen.push(time.reckon(90_000));   // and no more
+        time.input(100_000);          // back
+        time.pause(103_000);          // 3 s
+        time.input(200_000);          // not while paused
+        seen.push(time.reckon(200_001));
+        return seen;
+    }"""
+    # 500 kept + 10,000 + 60,000 = 70,500; unchanged; + 3,000 + 1 = 73,501.
+    assert page.evaluate(script) == [70_500, 70_500, 73_501]

@@ -1,0 +1,294 @@
+"""The scrutiny screen by keyboard: deciding, confirming, moving about, and what is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.ui_steps import at_step, current, focused, press, wait_saved
+from tests.support.ui_study import CRITERIA, make_instance
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.support.ui_harness import Harness
+
+pytest_plugins = ["tests.support.ui_harness"]
+pytestmark = pytest.mark.browser
+
+
+def test_keys_alone_confirm_25_criteria_of_5_instances(page: Page, harness: Harness) -> None:
+    harness.study.instances = [make_instance(n) for n in range(1, 6)]
+    harness.study.criteria = [*CRITERIA, "Be coherent.", "Be helpful."]
+    harness.open_bench(page)
+    for n in range(25):
+        press(page, "a", "3", "a", "a", "a", "Control+Enter")
+        wait_saved(page, harness, n + 1)
+    page.locator(".wb-end").wait_for()
+    places = [(one["instance"], one["criterion"]) for one in harness.study.submissions]
+    assert places == [(instance, criterion) for instance in range(1, 6) for criterion in range(1, 6)]
+    assert len({one["uid"] for one in harness.study.submissions}) == 25
+
+
+def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "a", "3", "a", "r", "Control+A")
+    page.keyboard.type("“herbs” is a plain word.")
+    press(page, "Tab")
+    page.keyboard.type(" wrong quote ")
+    press(page, "Escape", "ArrowDown", "d")
+    press(page, "e")
+    page.keyboard.type("My own line")
+    press(page, "Control+Enter")
+    wait_saved(page, harness, 1)
+    (body,) = harness.submissions()
+    rows = {row["id"]: (row["action"], row["reason"], row["new_text"]) for row in body["rows"]}
+    assert rows == {
+        1100: ("approve", "", ""),
+        1101: ("revise", "", ""),
+        1102: ("approve", "", ""),
+        1103: ("revise", "wrong quote", "“herbs” is a plain word."),
+        1104: ("delete", "", ""),
+    }
+    assert body["added"] == [{"kind": "evidence", "new_text": "My own line", "reason": ""}]
+    assert (body["score"], body["draft"], body["revision"], body["bulk"]) == (3, 11, 0, False)
+    assert set(body) == {
+        *("uid", "instance", "criterion", "draft", "revision", "opened_at", "active_ms"),
+        *("score", "bulk", "rows", "added", "filter"),
+    }
+    assert "condensed" not in str(body), "a drafted word left the page"
+
+
+def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    assert focused(page) == "Conclusion"
+    press(page, "a")
+    assert focused(page) == "Score"
+    press(page, "4")
+    assert focused(page) == "Evidence 1"
+    press(page, "ArrowDown", "ArrowDown", "a")
+    assert focused(page) == "Evidence 1"
+    press(page, "d")
+    assert focused(page) == "Evidence 2"
+    press(page, "a")
+    assert focused(page).startswith("Confirm and next")
+
+
+def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "r", "Control+A")
+    page.keyboard.type("a r d e n j k 1 5 ? b f s c g l / [ ]")
+    assert page.locator("textarea").first.input_value() == "a r d e n j k 1 5 ? b f s c g l / [ ]"
+    assert page.locator("dialog[open]").count() == 0 and current(page) == ("1", "1")
+    press(page, "Escape")
+    assert focused(page) == "Conclusion"
+
+
+def test_keys_work_in_other_scripts(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    # A Russian layout gives "ф" where a Latin one gives "a": the place of the key counts.
+    page.evaluate(
+        "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ф', code: 'KeyA', bubbles: true}))"
+    )
+    assert page.locator("[data-action=approve]").count() == 1
+
+
+def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "?")
+    page.get_by_role("button", name="change").click()
+    press(page, "q", "Alt+s")
+    assert page.locator(".ce-keys kbd").first.inner_text() == "Alt S"
+    press(page, "Escape")
+    page.reload()
+    page.locator(".wb[data-state=step]").wait_for()
+    assert page.locator(".wb-foot .is-primary kbd").inner_text() == "Alt S"
+    press(page, "a", "a", "a", "a", "a", "Control+Enter", "Alt+s")
+    wait_saved(page, harness, 1)
+
+
+def test_keys_are_printed_and_listed(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    printed = page.locator(".wb kbd").all_inner_texts()
+    assert {"A", "R", "D", "E", "J", "K", "F", "C", "S", "B", "?", "G", "L", "Ctrl ⏎"} <= set(printed)
+    press(page, "?")
+    assert "Add evidence, with the words selected" in page.locator("dialog[open]").inner_text()
+    press(page, "Escape")
+    page.locator("dialog").wait_for(state="detached")
+
+
+def test_an_undecided_line_stops_the_confirm_and_is_led_to(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "a", "a", "r", "Control+A", "Delete", "Control+Enter")
+    page.locator(".ce-toast").wait_for()
+    assert "Evidence 1: write the new wording" in page.locator(".ce-toast").inner_text()
+    assert harness.submissions() == [] and page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    assert page.locator(".wb-count .wb-long").inner_text() == "3 lines still need a decision"
+
+
+def test_moving_by_jk_filter_jump_chips_and_back(page: Page, harness: Harness) -> None:
+    harness.study.instances[2]["flagged"] = True
+    harness.open_bench(page)
+
+    press(page, "j")
+    at_step(page, "2", "1")
+    press(page, "]")
+    at_step(page, "2", "2")
+    press(page, "k")
+    at_step(page, "1", "1")
+    press(page, "b")
+    at_step(page, "2", "2")
+    press(page, "/")
+    page.keyboard.type("3")
+    press(page, "Enter")
+    at_step(page, "3", "1")
+    page.get_by_role("button", name="All", exact=True).click()
+    page.get_by_role("button", name="Flagged 1").click()
+    at_step(page, "3", "1")
+    assert page.locator("[data-filter=flagged]").get_attribute("aria-pressed") == "true"
+    press(page, "/")
+    page.keyboard.type("99")
+    press(page, "Enter")
+    assert "type a number from 1 to 3" in page.locator(".ce-toast").inner_text()
+
+
+def test_going_back_shows_what_was_saved_and_changes_it_as_a_new_version(
+    page: Page, harness: Harness
+) -> None:
+    harness.open_bench(page)
+    press(page, "a", "2", "a", "a", "d", "Control+Enter")
+    wait_saved(page, harness, 1)
+    assert page.locator(".wb-status").inner_text().startswith("Saved ")
+    press(page, "b")
+    at_step(page, "1", "1")
+    assert page.locator(".rt-step[aria-checked=true]").inner_text() == "2"
+    assert page.locator("[data-action=delete]").count() == 1
+    press(page, "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "5", "Control+Enter")
+    wait_saved(page, harness, 2)
+    first, second = harness.study.submissions
+    assert (first["score"], second["score"], second["revision"]) == (2, 5, 1)
+
+
+def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, harness: Harness) -> None:
+    page.set_viewport_size({"width": 1280, "height": 360})
+    harness.open_bench(page)
+    rest = page.get_by_role("button", name="Approve the rest")
+    press(page, "Shift+A")
+    assert rest.get_attribute("aria-disabled") == "true" and "further down" in (
+        rest.get_attribute("title") or ""
+    )
+    assert page.locator("[data-action=approve]").count() == 0
+    for _ in range(4):
+        press(page, "ArrowDown")
+        page.wait_for_timeout(80)
+    page.locator(".wb-rest[aria-disabled=false]").wait_for()
+    press(page, "d", "Shift+A", "Control+Enter")
+    wait_saved(page, harness, 1)
+    (body,) = harness.submissions()
+    assert body["bulk"] is True and body["score"] == 4
+    assert [row["action"] for row in body["rows"]] == ["approve", "approve", "approve", "approve", "delete"]
+    page.locator(".wb-rest[aria-disabled=true]").wait_for()
+
+
+def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, harness: Harness) -> None:
+    harness.study.blind = {1}
+    harness.open_bench(page)
+    assert "no draft is shown" in page.locator(".wb-arm").inner_text()
+    assert page.locator(".rt-row").count() == 1 and page.locator("mark").count() == 0
+    press(page, "Control+Enter")
+    assert "Score: choose a score" in page.locator(".ce-toast").inner_text()
+    press(page, "2", "n")
+    page.keyboard.type("It is hard.")
+    press(page, "Escape", "n", "Escape", "e")
+    page.keyboard.type("“condensed”")
+    press(page, "Control+Enter")
+    wait_saved(page, harness, 1)
+    (body,) = harness.submissions()
+    assert (body["score"], body["draft"], body["rows"]) == (2, None, [])
+    assert [(one["kind"], one["new_text"]) for one in body["added"]] == [
+        ("conclusion", "It is hard."),
+        ("evidence", "“condensed”"),
+    ]
+
+
+def test_unscored_says_why_and_asks_for_a_score(page: Page, harness: Harness) -> None:
+    harness.study.unscored = {1}
+    harness.open_bench(page)
+    assert "It answered “no idea”." in page.locator(".wb-arm").inner_text()
+    press(page, "Shift+A")
+    assert focused(page) == "Score"
+    press(page, "1", "Control+Enter")
+    wait_saved(page, harness, 1)
+    assert harness.submissions()[0]["score"] == 1
+
+
+def test_flag_comment_and_skip(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "f")
+    page.locator(".wb-marks [aria-pressed=true]").wait_for()
+    press(page, "c")
+    page.keyboard.type("Cut off.")
+    page.reload()
+    page.locator(".wb[data-state=step]").wait_for()
+    press(page, "c")
+    assert page.locator("dialog textarea").input_value() == "Cut off."
+    press(page, "Control+Enter")
+    page.locator(".wb-marks .is-on").wait_for()
+    press(page, "s")
+    at_step(page, "2", "1")
+    first = harness.study.instances[0]
+    assert (first["flagged"], first["comment"], first["skipped"]) == (True, "Cut off.", True)
+
+
+def test_marks_go_where_the_server_has_none(page: Page, harness: Harness) -> None:
+    harness.study.marks = False
+    harness.open_bench(page)
+    press(page, "f")
+    page.locator(".wb-marks").wait_for(state="hidden")
+    assert page.locator(".ce-toast").count() == 0
+
+
+def test_end_and_empty_screens(page: Page, harness: Harness) -> None:
+    harness.study.instances, harness.study.criteria = harness.study.instances[:1], CRITERIA[:1]
+    harness.open_bench(page)
+    press(page, "a", "a", "a", "a", "a", "Control+Enter")
+    page.locator(".wb-end").wait_for()
+    assert "last one" in page.locator(".wb-end").inner_text()
+    press(page, "a", "Control+Enter", "e", "1")
+    assert len(harness.submissions()) == 1
+    page.get_by_role("button", name="Look through all").click()
+    page.locator(".wb[data-state=step]").wait_for()
+    harness.study.instances = []
+    harness.open_bench(page, "person=other", state="end")
+    assert "No instance is assigned to you" in page.locator(".wb-end").inner_text()
+
+
+def test_guidelines_are_at_hand(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "g")
+    dialog = page.locator("dialog[open]")
+    assert dialog.locator("strong").inner_text() == "everything" and dialog.locator("li").count() == 2
+
+
+def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(
+    page: Page, harness: Harness
+) -> None:
+    harness.study.fail = 403
+    harness.open_bench(page, state="failed")
+    assert "Refused with 403." in page.locator(".wb-end").inner_text()
+    # The tab is left and opened again, as in Gradio, once there is something to judge.
+    harness.study.fail = 0
+    page.evaluate("() => { document.getElementById('place').style.display = 'none' }")
+    page.wait_for_timeout(100)
+    page.evaluate("() => { document.getElementById('place').style.display = '' }")
+    at_step(page, "1", "1")
+
+
+def test_a_step_that_is_gone_leads_to_the_first_open_one(page: Page, harness: Harness) -> None:
+    harness.open_bench(page)
+    press(page, "j")
+    at_step(page, "2", "1")
+    harness.study.instances = [one for one in harness.study.instances if one["id"] != 2]
+    page.reload()
+    at_step(page, "1", "1")

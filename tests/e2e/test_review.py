@@ -1,0 +1,94 @@
+"""Set-up in a browser: the study design, people side by side, a decision, and a suggestion put to the vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.study.access import Context
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import get_step, suggest_criterion
+from tests.conftest import make_study
+from tests.support.live_server import LiveServer, start_server
+from tests.support.scrutiny_steps import here, save
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[LiveServer]:
+    """Three people gave one evaluation 1, 4 and 5; one of them misses a criterion."""
+    db = tmp_path / "coeval.db"
+    context = Context(Store(db), load_settings({}, db=db))
+    owner = sign_in(context, "Olu")[0]
+    import_study(context, owner, make_study())
+    people = [sign_in(context, name)[0] for name in ("Ana", "Ben", "Cy")]
+    step = get_step(context, people[0], "demo")
+    assert step.instance
+    for person, score in zip(people, (1, 4, 5), strict=True):
+        save(context, person, get_step(context, person, "demo", here(step)), score)
+    suggest_criterion(context, people[0], "demo", step.instance.id, "Name every source.")
+    context.store.close()
+    live = start_server(db)
+    yield live
+    live.stop()
+
+
+def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
+    page: Any,
+    server: LiveServer,
+) -> None:
+    page.set_default_timeout(20_000)
+    page.goto(server.url)
+    page.get_by_label("Your name").fill("Olu")
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#me").get_by_text("Olu").wait_for()
+    page.goto(f"{server.url}/admin/")
+    design(page)
+    decide(page)
+    page.goto(f"{server.url}/?task=demo")
+    page.locator("#suggested").get_by_text("Name every source. (Ana, at instance").click()
+    page.get_by_role("button", name="Open the next version").click()
+    ballot = page.locator("#ballot .rt-row").nth(2)
+    ballot.get_by_text("Name every source.").wait_for()
+    assert "suggested at an instance about “Question" in ballot.inner_text()
+
+
+def design(page: Any) -> None:
+    state = page.locator("#design-state")
+    state.get_by_text("3 instances have been opened").wait_for()
+    box = page.locator("#design-blind input[type=number]")
+    box.fill("25")
+    box.press("Tab")
+    page.get_by_role("button", name="Save design").click()
+    state.get_by_text("by Olu").wait_for()
+    assert box.input_value() == "25"
+
+
+def decide(page: Any) -> None:
+    page.get_by_role("tab", name="Review").click()
+    page.locator("#review-habits").get_by_text("Are the drafts still read?").wait_for()
+    page.locator("#review-differing input").click()
+    page.get_by_role("option").get_by_text("1 to 5, 3 people").click()
+    table = page.locator("#review-comparison table")
+    table.wait_for()
+    assert [cell.inner_text() for cell in table.get_by_role("columnheader").all()][1:] == [
+        "Drafted",
+        "Ana",
+        "Ben",
+        "Cy",
+    ]
+    scores = [
+        cell.inner_text().split("\n")[0] for cell in table.locator("tbody tr").first.locator("td").all()
+    ]
+    assert scores == ["Score", "4", "1", "4", "5"]
+    page.locator("#review-score").get_by_label("3").check()
+    page.locator("#review-note textarea").fill("between the two")
+    page.get_by_role("button", name="Record the decision").click()
+    page.locator("#review-comparison").get_by_text("Decided: 3").wait_for()

@@ -1,0 +1,316 @@
+"""Scrutiny in a browser against the real server: keys only, cut lines, a killed server, two tabs, three arms."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.domain import Criterion, Study, Task
+from coeval.rules.arms import Design
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.study.access import Context
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.design import set_design
+from tests.conftest import make_draft, make_study
+from tests.support.live_server import LiveServer, start_server
+from tests.support.ui_steps import focused, press
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+DESIGNS = {
+    "keys": Design(),
+    "offline": Design(),
+    "answer-lost": Design(),
+    "killed-before": Design(),
+    "killed-after": Design(),
+    "tabs": Design(),
+    "blind": Design(blind_share=1),
+    "first": Design(first_share=1),
+    "back": Design(idle_seconds=30),
+}
+"""A task for every test, so that one server does for all of them."""
+DRAFTED = ("It does.", "The answer” is plain", "no such words")
+Json = dict[str, Any]
+
+
+def five_by_five(slug: str) -> Study:
+    """Five instances by five criteria, each with a draft of four lines."""
+    study = make_study(3)
+    texts = ("Use simple words.", "Be true.", "Be brief.", "Be kind.", "Answer what was asked.")
+    instances = study.instances[:5]
+    drafts = tuple(make_draft(one, text) for one in instances for text in texts)
+    return Study(
+        Task(slug, slug), instances, tuple(map(Criterion, texts)), (replace(study.runs[0], drafts=drafts),)
+    )
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    db = tmp_path_factory.mktemp("scrutiny") / "coeval.db"
+    context = Context(Store(db), load_settings({}, db=db))
+    owner = sign_in(context, "Olu")[0]
+    for slug, design in DESIGNS.items():
+        import_study(context, owner, five_by_five(slug))
+        set_design(context, owner, slug, design)
+    context.store.close()
+    live = start_server(db)
+    yield live
+    live.stop()
+
+
+@pytest.fixture
+def open_task(page: Any, server: LiveServer) -> Callable[[str], Any]:
+    """Sign in as an annotator and open the scrutiny of a task."""
+    page.set_default_timeout(20_000)
+
+    def open_(slug: str) -> Any:
+        page.goto(server.url)
+        page.get_by_label("Your name").fill("Ana")
+        page.keyboard.press("Enter")
+        page.locator("#me").get_by_text("Ana").wait_for()
+        return show(page, server, slug)
+
+    return open_
+
+
+def show(page: Any, server: LiveServer, slug: str) -> Any:
+    page.goto(f"{server.url}/?task={slug}")
+    tab = page.get_by_role("tab", name="Scrutiny")
+    tab.focus()
+    page.keyboard.press("Enter")
+    page.locator(".wb[data-state=step][aria-busy=false] .rt-row").first.wait_for()
+    return page
+
+
+def saved(server: LiveServer, slug: str) -> list[Json]:
+    """Every submission of a task as the file holds it."""
+    return read(
+        server.db,
+        "SELECT s.*, i.external_id FROM submission s JOIN instance i ON i.id = s.instance"
+        " JOIN task t ON t.id = i.task WHERE t.slug = ? ORDER BY s.id",
+        slug,
+    )
+
+
+def read(db: Path, sql: str, *values: object) -> list[Json]:
+    connection = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        return [dict(row) for row in connection.execute(sql, values)]
+    finally:
+        connection.close()
+
+
+def decide(page: Any, score: int = 3) -> None:
+    """Conclusion, score and two lines of evidence, by their keys."""
+    press(page, "a", str(score), "a", "a")
+
+
+def chip(page: Any) -> str:
+    return str(page.locator(".wb-chip[aria-current]").get_attribute("aria-label"))
+
+
+def wait_for_step(page: Any, position: int, criterion: int) -> None:
+    page.wait_for_function(
+        """([position, criterion]) => document.querySelector('.wb-jump').value === position
+          && document.querySelector('.wb-chip[aria-current]')?.ariaLabel.startsWith(`Criterion ${criterion}:`)
+          && !document.querySelector('.rt-act:disabled, .rt-step:disabled')""",
+        arg=[str(position), criterion],
+    )
+
+
+def test_one_person_keys_only_confirms_25_criteria_of_5_instances(
+    open_task: Callable[[str], Any], server: LiveServer, tmp_path: Path
+) -> None:
+    """The run is recorded, with pictures: ``playwright show-trace`` opens what lies in pytest's folder."""
+    page = open_task("keys")
+    page.context.tracing.start(screenshots=True, title="25 criteria by the keyboard")
+    page.evaluate(
+        """() => { window.clicks = 0;
+        for (const name of ['mousedown', 'pointerdown', 'touchstart'])
+          window.addEventListener(name, () => (window.clicks += 1), true) }"""
+    )
+    for n in range(25):
+        wait_for_step(page, n // 5 + 1, n % 5 + 1)
+        decide(page, n % 5 + 1)
+        assert focused(page).startswith("Confirm and next")
+        press(page, "Control+Enter")
+    page.locator(".wb-end").get_by_text("That was the last one").wait_for()
+    page.context.tracing.stop(path=tmp_path / "keys-only.zip")
+    assert page.evaluate("window.clicks") == 0
+    found = saved(server, "keys")
+    assert len(found) == 25 == len({(one["instance"], one["criterion"]) for one in found})
+    assert [one["score"] for one in found] == [1, 2, 3, 4, 5] * 5
+    assert all(one["active_ms"] is not None and one["opened_at"] for one in found)
+
+
+def test_a_line_cut_in_the_middle_of_a_save_saves_it_once(
+    open_task: Callable[[str], Any], server: LiveServer
+) -> None:
+    page = open_task("offline")
+    decide(page)
+    page.context.set_offline(True)
+    press(page, "Control+Enter")
+    page.get_by_text("Offline, kept here").wait_for()
+    assert saved(server, "offline") == []
+    page.context.set_offline(False)
+    wait_for_step(page, 1, 2)
+    assert page.locator(".wb-status").inner_text().startswith("Saved ")
+    assert [one["score"] for one in saved(server, "offline")] == [3]
+
+
+def test_an_answer_that_is_lost_on_its_way_back_saves_it_once(
+    open_task: Callable[[str], Any], server: LiveServer
+) -> None:
+    page = open_task("answer-lost")
+
+    def lose(route: Any) -> None:
+        route.fetch()  # the server saves, and its answer never arrives
+        route.abort("connectionreset")
+
+    page.route("**/submissions", lose, times=2)
+    decide(page)
+    press(page, "Control+Enter")
+    page.get_by_text("Offline, kept here").wait_for()
+    assert len(saved(server, "answer-lost")) == 1
+    wait_for_step(page, 1, 2)
+    assert len(saved(server, "answer-lost")) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_kill_9_between_click_and_answer(
+    open_task: Callable[[str], Any], server: LiveServer, when: str
+) -> None:
+    """The server dies before it has read the save, or when it has saved and not answered yet."""
+    slug = f"killed-{when}"
+    page = open_task(slug)
+    decide(page)
+    press(page, "Control+Enter")
+    wait_for_step(page, 1, 2)
+    (acknowledged,) = saved(server, slug)
+
+    def kill(route: Any) -> None:
+        if when == "after":
+            route.fetch()
+        server.kill9()
+        route.abort("connectionreset")
+
+    page.route("**/submissions", kill, times=1)
+    press(page, "a", "2", "r", "Control+A")
+    page.keyboard.type("words that took a while to find")
+    press(page, "Escape", "ArrowDown", "a", "Control+Enter")
+    page.get_by_text("Offline, kept here").wait_for()
+    assert "words that took a while to find" in page.locator(".rt").inner_text() + "".join(
+        page.locator(".rt textarea").evaluate_all("boxes => boxes.map((box) => box.value)")
+    )
+    server.restart()
+    wait_for_step(page, 1, 3)
+    first, second = saved(server, slug)
+    assert first == acknowledged
+    assert (second["score"], second["revision"]) == (2, 1)
+    lines = read(
+        server.db, "SELECT text FROM submission_row WHERE submission = ? AND action = 'revise'", second["id"]
+    )
+    assert {"text": "words that took a while to find"} in lines
+
+
+def test_what_is_typed_survives_a_killed_server_and_a_reload(
+    open_task: Callable[[str], Any], server: LiveServer
+) -> None:
+    page = open_task("killed-after")
+    press(page, "r", "Control+A")
+    page.keyboard.type("not confirmed yet")
+    server.kill9()
+    server.restart()
+    show(page, server, "killed-after")
+    page.get_by_text("is back; it is not saved yet").wait_for()
+    assert page.locator(".rt textarea").first.input_value() == "not confirmed yet"
+
+
+def test_a_stale_tab_is_refused_and_shows_both_versions(
+    open_task: Callable[[str], Any], server: LiveServer
+) -> None:
+    page = open_task("tabs")
+    other = show(page.context.new_page(), server, "tabs")
+    decide(page, 5)
+    press(page, "Control+Enter")
+    wait_for_step(page, 1, 2)
+    decide(other, 1)
+    press(other, "Control+Enter")
+    dialog = other.get_by_role("dialog")
+    dialog.get_by_text("There are two versions").wait_for()
+    assert "score 1" in dialog.inner_text() and "score 5" in dialog.inner_text()
+    assert [one["score"] for one in saved(server, "tabs")] == [5]
+    other.get_by_role("button", name="Go on with mine").press("Enter")
+    press(other, "Control+Enter")
+    wait_for_step(other, 1, 2)
+    assert [(one["score"], one["revision"]) for one in saved(server, "tabs")] == [(5, 1), (1, 2)]
+
+
+def test_blind_shows_no_word_of_the_draft(
+    page: Any,
+    open_task: Callable[[str], Any],
+    server: LiveServer,
+) -> None:
+    answers: list[Any] = []
+    page.on("response", lambda answer: answers.append(answer) if "/api/" in answer.url else None)
+    open_task("blind")
+    press(page, "2", "Control+Enter")
+    wait_for_step(page, 1, 2)
+    said = page.locator(".wb").inner_text() + "".join(answer.text() for answer in answers)
+    assert answers and not [text for text in DRAFTED if text in said]
+    (one,) = saved(server, "blind")
+    assert (one["arm"], one["score"], one["shown_score"]) == ("blind", 2, None)
+    assert one["draft"] is not None  # withheld, and kept for the analysis
+
+
+def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server: LiveServer) -> None:
+    page = open_task("first")
+    assert "Give your own score first" in page.locator(".wb-arm").inner_text()
+    assert page.locator(".rt-row").count() == 1 and page.locator(".rt-add").count() == 0
+    assert not [text for text in DRAFTED if text in page.locator(".wb").inner_text()]
+    press(page, "2", "Control+Enter")
+    page.get_by_text("Before the draft you gave 2").wait_for()
+    assert "It does." in page.locator(".rt").inner_text()
+    assert page.locator(".rt-step[aria-checked=true]").inner_text() == "2"
+    assert saved(server, "first") == []
+    press(page, "a", "a", "a", "Control+Enter")
+    wait_for_step(page, 1, 2)
+    (one,) = saved(server, "first")
+    assert (one["arm"], one["score"], one["shown_score"]) == ("first", 2, 4)
+    (first,) = read(server.db, "SELECT * FROM first_score")
+    assert (first["score"], first["instance"], first["criterion"]) == (2, one["instance"], one["criterion"])
+
+
+def test_earlier_versions_are_at_hand_and_a_note_becomes_a_suggestion(
+    open_task: Callable[[str], Any], server: LiveServer
+) -> None:
+    page = open_task("back")
+    to_the_score = ["ArrowUp"] * 4 + ["ArrowDown"]
+    for keys in (["a", "1", "a", "a"], [*to_the_score, "2"], [*to_the_score, "5"]):
+        press(page, *keys, "Control+Enter")
+        wait_for_step(page, 1, 2)
+        press(page, "b")
+        wait_for_step(page, 1, 1)
+    page.get_by_role("button", name="Saved 3 times").wait_for()
+    press(page, "h")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("Version 3").wait_for()
+    assert dialog.get_by_role("heading", level=3).count() == 3
+    scores = dialog.locator("dl").evaluate_all("lists => lists.map((one) => one.children[1].textContent)")
+    assert scores == ["5", "2", "1"]  # the newest first
+    press(page, "Escape", "c")
+    page.keyboard.type("Name every source.")
+    page.get_by_role("button", name="Suggest as a criterion").press("Enter")
+    page.get_by_text("Suggested for the next version").wait_for()
+    (found,) = read(
+        server.db, "SELECT g.text, i.external_id FROM suggestion g JOIN instance i ON i.id = g.instance"
+    )
+    assert found == {"text": "Name every source.", "external_id": saved(server, "back")[0]["external_id"]}

@@ -1,0 +1,1 @@
+"""The house itself: which way imports point, what the README says, the image."""

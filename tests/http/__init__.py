@@ -1,0 +1,1 @@
+"""Over HTTP against the real server, and by the command line."""

@@ -1,0 +1,522 @@
+"""The Agreement tab: what it says of a study, to whom, and the files behind every number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from coeval.domain import (
+    Action,
+    Arm,
+    Criterion,
+    Draft,
+    ImportedSubmission,
+    Person,
+    Role,
+    RowKind,
+    Run,
+    ScrutinyRow,
+    Study,
+    Submission,
+)
+from coeval.errors import NotAllowedError, NotFoundError
+from coeval.settings import load_settings
+from coeval.stats import StudyFrames, agreement_section
+from coeval.store import Store
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.bulk import reports
+from coeval.store.queries.drafting import drafts
+from coeval.store.queries.people import people
+from coeval.store.queries.scrutiny import submissions
+from coeval.study.access import OPERATOR, Context
+from coeval.study.exporting.export import safe
+from coeval.study.importing.importing import import_study
+from coeval.study.people import sessions as study_people
+from coeval.study.statistics import get_report, get_statistic
+from coeval.ui.components.view import el
+from coeval.ui.server.downloads import add_downloads, to_csv
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.study_app.agreement import agreement_tab
+from coeval.ui.study_app.agreement.links import task_file, with_links
+from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, get_pages
+from coeval.ui.study_app.scrutiny.api import add_api
+from tests.conftest import make_study
+from tests.support.live_server import LiveServer, start_server
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+RESEARCHER = Person("Rui", Role.RESEARCHER)
+ANNOTATOR = Person("Ana", Role.ANNOTATOR)
+
+
+def scored(names: list[str], n_documents: int = 6, blind: int = 0) -> Study:
+    """The made-up study with scores: person k is k points off on every third unit; the first ``blind``
+    documents were scored without the draft, whose scores are 2, 3, 4, 2 ..."""
+    study = make_study(n_documents)
+    drafts = tuple(replace(one, score=float(2 + n // 2 % 3)) for n, one in enumerate(study.runs[0].drafts))
+    study = replace(study, runs=(replace(study.runs[0], drafts=drafts),))
+    work = []
+    for k, name in enumerate(names):
+        for place, instance in enumerate(study.instances):
+            arm = Arm.BLIND if place < 2 * blind else Arm.ASSISTED
+            for position, criterion in enumerate(study.criteria):
+                score = (place + position) % 4 + 1 + (k if (place + k) % 3 == 0 else 0)
+                start = f"2026-01-0{k + 1}T09:{place:02}:{10 * position:02}.000Z"
+                end = f"2026-01-0{k + 1}T09:{place:02}:{10 * position + 7:02}.000Z"
+                work.append(
+                    ImportedSubmission(
+                        name,
+                        instance.external_id,
+                        criterion.text,
+                        float(min(score, 5)),
+                        _rows(min(score, 5), 2 + place % 3) if arm is Arm.ASSISTED else (),
+                        start,
+                        end,
+                        arm,
+                        "first",
+                    )
+                )
+    return replace(study, submissions=tuple(work))
+
+
+def _rows(score: int, drafted: int) -> tuple[ScrutinyRow, ...]:
+    kept = score == drafted
+    return (
+        ScrutinyRow(RowKind.CONCLUSION, Action.APPROVE, 0),
+        ScrutinyRow(
+            RowKind.SCORE, Action.APPROVE if kept else Action.REVISE, 1, text="" if kept else str(score)
+        ),
+        ScrutinyRow(RowKind.EVIDENCE, Action.DELETE, 2),
+        ScrutinyRow(RowKind.EVIDENCE, Action.APPROVE, 3),
+    )
+
+
+@pytest.fixture
+def filled(context: Context) -> Context:
+    """Three people, twelve instances by two systems, two criteria; a sixth of it blind."""
+    import_study(context, OPERATOR, scored(["Ann", "Ben", "Cid"], blind=1))
+    return context
+
+
+def whole(context: Context, section: str, person: Person = RESEARCHER) -> Page:
+    *_, last = get_pages(context, person, "demo", section)
+    return last
+
+
+def texts(node: Any) -> Iterator[str]:
+    """Every text of a tree of nodes, or of several."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, list | tuple):
+        for one in node:
+            yield from texts(one)
+    elif node is not None:
+        yield from texts(node["children"])
+
+
+def said(page: Page) -> str:
+    return " ".join(texts([page.banner, *page.tiles, *page.tables]))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section_is_whole_at_last_and_fits_the_tab(filled: Context, section: str) -> None:
+    pages = list(get_pages(filled, RESEARCHER, "demo", section))
+    assert [page.whole for page in pages] == [False] * (len(pages) - 1) + [True]
+    last = pages[-1]
+    assert last.tiles and last.tables
+    slots = agreement_tab._build_parts().slots
+    placed = [figure for _, figure in agreement_tab._placed(slots, last.figures) if figure is not None]
+    assert placed == list(last.figures) != []
+    assert len({figure.name for figure in last.figures}) == len(last.figures)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_chart_has_its_words_its_data_and_its_rows(filled: Context, section: str) -> None:
+    for figure in whole(filled, section).figures:
+        assert len(figure.words) > 20
+        assert figure.draw().to_dict()["description"] == figure.words
+        assert not figure.data.empty
+        assert figure.rows.endswith(".csv")
+
+
+def test_what_came_first_is_what_stays(filled: Context) -> None:
+    """The tab sends a chart once: a later stage may not change what it said."""
+    first, *_, last = get_pages(filled, RESEARCHER, "demo", "agreement")
+    early, late = first.figures[0], last.figures[0]
+    assert early.name == late.name == "alpha-by-criterion"
+    pd.testing.assert_frame_equal(early.data, late.data)
+    assert first.tiles[0] == last.tiles[0]
+    section = get_statistic(filled, RESEARCHER, "demo", agreement_section)
+    assert early.data["alpha"].tolist() == [part.humans.ordinal for part in section.per_criterion]
+    assert early.data["low"].tolist() == [part.ci_low for part in section.per_criterion]
+
+
+def test_the_numbers_of_the_page_are_those_of_the_report(filled: Context) -> None:
+    report = get_report(filled, RESEARCHER, "demo")
+    figure = get_figure(filled, RESEARCHER, "demo", "changes", "actions")
+    shares = figure.data.set_index(["kind", "action"])["share"]
+    for kind in ("conclusion", "score", "evidence"):
+        for action in ("approve", "revise", "delete", "add"):
+            assert shares[kind, action] == report["actions"][kind][action]
+    # assisted: 3 people x 10 instances x 2 criteria = 60 submissions, two evidence lines each
+    assert figure.data.groupby("kind")["n"].sum().to_dict() == {
+        "conclusion": 60,
+        "score": 60,
+        "evidence": 120,
+    }
+    means = get_figure(filled, RESEARCHER, "demo", "systems", "system-means").data
+    people_means = means[means["source"] == "People"].set_index("system")["mean"].to_dict()
+    assert people_means == {row["system"]: row["human_mean"] for row in report["systems"]}
+
+
+def test_the_released_study_reads_as_its_reference_says(context: Context, shared_data: Path) -> None:
+    from coeval.datasets import load_study
+
+    folder = shared_data / "coeval_release_eli5"
+    import_study(context, OPERATOR, load_study(folder, slug="demo", format="auto", mapping=None))
+    page = whole(context, "agreement")
+    # reference.json: ordinal alpha .6294, score rows 70.68% approved, 5,000 scores of 1,000 units
+    assert list(texts(page.tiles[0]))[:2] == ["Alpha, people", ".63"]
+    assert "1,000 units · 5 people" in said(page)
+    rows = get_figure(context, RESEARCHER, "demo", "changes", "actions").data
+    score = rows[rows["kind"] == "score"].set_index("action")
+    assert score.loc["approve", "share"] == pytest.approx(0.7068, abs=1e-12)
+    assert score["n"].sum() == 5000
+
+
+def test_a_tile_says_what_it_rests_on(filled: Context) -> None:
+    alpha = " ".join(texts(whole(filled, "agreement").tiles[0]))
+    for part in ("ordinal", "95% [", "24 units", "3 people", "items resampled", "Rows"):
+        assert part in alpha
+
+
+def test_the_page_says_which_labels_it_used(filled: Context, context: Context) -> None:
+    # one blind document: 3 people x 2 instances x 2 criteria = 12 scores
+    assert "that no draft can have led: 12 blind scores" in said(whole(filled, "model"))
+
+
+def test_without_a_blind_arm_the_model_section_warns_and_the_effect_is_undefined(context: Context) -> None:
+    import_study(context, OPERATOR, scored(["Ann", "Ben", "Cid"]))
+    model = whole(context, "model")
+    assert "with the draft in view" in said(model) and "banner warn" in str(model.banner)
+    effect = whole(context, "draft")
+    assert not effect.figures and "blind assignments" in said(effect)
+    assert "no score was given without the draft" in said(effect)
+
+
+def test_before_the_first_score_every_section_says_so(context: Context) -> None:
+    import_study(context, OPERATOR, make_study())
+    for section in SECTIONS:
+        page = whole(context, section)
+        assert "Nobody has scored anything yet" in said(page) and not page.figures
+
+
+def test_one_annotator_alone_has_no_agreement_and_is_told_why(context: Context) -> None:
+    import_study(context, OPERATOR, scored(["Ann"], blind=1))
+    for section in SECTIONS:
+        for figure in whole(context, section).figures:
+            assert figure.empty or figure.draw().to_dict()
+    page = whole(context, "agreement")
+    alpha = list(texts(page.tiles[0]))
+    assert alpha[1] == "undefined" and "no unit" in alpha[2]
+    forest = page.figures[0]
+    assert forest.data["alpha"].isna().all() and forest.data["reason"].str.len().gt(0).all()
+
+
+def test_without_drafts_the_sections_on_drafts_say_what_to_do(context: Context) -> None:
+    study = scored(["Ann", "Ben"], blind=6)
+    work = tuple(replace(one, run="") for one in study.submissions)
+    import_study(context, OPERATOR, replace(study, runs=(), submissions=work))
+    assert "Draft evaluations in Set-up" in said(whole(context, "changes"))
+    assert "no model to hold against people" in said(whole(context, "model"))
+    assert "Model" not in whole(context, "agreement").figures[1].data[["a", "b"]].to_numpy()
+
+
+def test_untimed_work_and_unnamed_systems_are_said_so(context: Context) -> None:
+    study = scored(["Ann", "Ben"])
+    work = tuple(replace(one, opened_at="") for one in study.submissions)
+    instances = tuple(replace(one, system="") for one in study.instances)
+    import_study(context, OPERATOR, replace(study, instances=instances, submissions=work))
+    assert "Nothing was timed" in said(whole(context, "time"))
+    assert "No system is named" in said(whole(context, "systems"))
+
+
+def test_hostile_names_stay_text(context: Context) -> None:
+    study = scored([HOSTILE, "=cmd()", "Cid"], blind=1)
+    changed = {study.criteria[0].text: HOSTILE}
+    run = study.runs[0]
+    study = replace(
+        study,
+        criteria=(Criterion(HOSTILE), study.criteria[1]),
+        runs=(replace(run, drafts=tuple(_renamed(one, changed) for one in run.drafts)),),
+        submissions=tuple(_renamed(one, changed) for one in study.submissions),
+    )
+    import_study(context, OPERATOR, study)
+    for section in SECTIONS:
+        page = whole(context, section)
+        assert all(figure.draw().to_dict() for figure in page.figures)
+    assert any(HOSTILE in text for text in texts(whole(context, "agreement").tables))
+    pairs = to_csv(get_figure(context, RESEARCHER, "demo", "agreement", "pairwise-alpha").data)
+    assert safe("=cmd()") == "'=cmd()"
+    assert "'=cmd()" in pairs and "\n=cmd()" not in pairs and ",=cmd()" not in pairs
+
+
+def _renamed(one: Any, changed: dict[str, str]) -> Any:
+    return replace(one, criterion=changed.get(one.criterion, one.criterion))
+
+
+def test_annotators_see_one_sentence_and_no_number(filled: Context) -> None:
+    with pytest.raises(NotAllowedError, match="owners or researchers"):
+        list(get_pages(filled, ANNOTATOR, "demo", "agreement"))
+    with pytest.raises(NotAllowedError):
+        get_figure(filled, ANNOTATOR, "demo", "agreement", "alpha-by-criterion")
+    parts = agreement_tab._build_parts()
+    (state,) = agreement_tab._states(filled, parts, ANNOTATOR, "demo", "agreement")
+    assert "The team sees the statistics" in " ".join(texts(state[parts.tiles]))
+    assert state[parts.downloads] is None and state[parts.tables] is None
+
+
+def test_the_tab_sends_each_chart_once_and_hides_the_slots_left_over(filled: Context) -> None:
+    parts = agreement_tab._build_parts()
+    states = list(agreement_tab._states(filled, parts, RESEARCHER, "demo", "agreement"))
+    sent = [slot for state in states for slot in parts.slots if slot.plot in state]
+    assert sent == list(parts.slots[1:])  # first the forest, then the heatmap and, below, the actions
+    assert all(state[parts.slots[0].card].visible is False for state in states)
+    marks = [state[parts.tiles][-1]["attributes"]["data-whole"] for state in states]
+    assert marks == ["no"] * (len(states) - 1) + ["yes"]
+
+
+def test_unknown_sections_and_charts_are_named_with_those_there_are(filled: Context) -> None:
+    with pytest.raises(NotFoundError, match="agreement, changes, model"):
+        list(get_pages(filled, RESEARCHER, "demo", "weather"))
+    with pytest.raises(NotFoundError, match="alpha-by-criterion, pairwise-alpha"):
+        get_figure(filled, RESEARCHER, "demo", "agreement", "weather")
+    with pytest.raises(NotFoundError, match="the tasks are: demo"):
+        list(get_pages(filled, RESEARCHER, "gone", "agreement"))
+
+
+CALLS: list[int] = []
+
+
+def counted(study: StudyFrames) -> int:
+    CALLS.append(len(study.scores))
+    return len(CALLS)
+
+
+def test_a_statistic_is_computed_again_only_after_something_changed(filled: Context) -> None:
+    CALLS.clear()
+    assert [get_statistic(filled, RESEARCHER, "demo", counted) for _ in range(3)] == [1, 1, 1]
+    import_study(filled, OPERATOR, scored(["Ann", "Ben", "Cid", "Dan"], blind=1))
+    assert [get_statistic(filled, RESEARCHER, "demo", counted) for _ in range(2)] == [2, 2]
+    # 3, then 4 people by 24 units
+    assert CALLS == [72, 96]
+
+
+def test_the_fingerprint_changes_with_everything_that_counts(filled: Context) -> None:
+    def mark() -> tuple[Any, ...]:
+        with filled.store.read() as db:
+            return reports.get_fingerprint(db, 1)
+
+    seen = [mark()]
+    assert mark() == seen[0]
+    with filled.store.write() as db:
+        known = criteria.get_criteria_set(db, 1)
+        run, other = drafts.get_shown_run(db, 1), drafts.add_run(db, 1, Run("p", "m", "second"), None)
+        assert known is not None and run is not None
+    seen.append(mark())
+    ids = known.criteria[0].id
+    with filled.store.write() as db:
+        drafts.record_draft(db, other.id, Draft(1, ids, 3.0))
+    seen.append(mark())
+    with filled.store.write() as db:
+        drafts.show_run(db, 1, other.id)
+    seen.append(mark())
+    with filled.store.write() as db:
+        person = people.ensure_person(db, "Dan").id
+        submissions.record_submission(db, Submission(person, 1, ids, 3.0, (), uid="dan-1"))
+    seen.append(mark())
+    with filled.store.write() as db:
+        people.set_role(db, person, Role.RESEARCHER)
+    seen.append(mark())
+    with filled.store.write() as db:
+        criteria.add_criteria_set(db, 1, [known.criteria[0]], "Olu")
+    seen.append(mark())
+    with filled.store.write() as db:
+        tasks.add_instances(db, 1, [replace(make_study().instances[0], external_id="new")])
+    seen.append(mark())
+    assert len(set(seen)) == len(seen)
+
+
+def test_links_lead_to_the_tasks_files() -> None:
+    tree = [el("p", el("a", "Rows", href="scores.csv"), el("a", "Out", href="https://example.org/x.csv"))]
+    (found,) = with_links("eli5", [None, *tree])
+    assert isinstance(found, dict)
+    hrefs = [child["attributes"]["href"] for child in found["children"]]
+    assert hrefs == ["download/eli5/scores.csv", "https://example.org/x.csv"]
+    assert task_file("a b", "x.csv") == "download/a%20b/x.csv"
+
+
+@pytest.fixture
+def client(filled: Context) -> TestClient:
+    app = FastAPI()
+    add_api(app, filled)
+    add_downloads(app, filled)
+    return TestClient(app, raise_server_exceptions=False)
+
+
+def signed_in(context: Context, client: TestClient, name: str, role: Role) -> TestClient:
+    study_people.sign_in(context, "Olu")  # the first person is the owner, whoever comes after is not
+    _, token = study_people.sign_in(context, name)
+    with context.store.write() as db:
+        found = people.get_person(db, name)
+        assert found is not None
+        people.set_role(db, found.id, role)
+    client.cookies.set(COOKIE, token)
+    return client
+
+
+FILES = [
+    "export.zip",
+    "paper-tables.zip",
+    "scores.csv",
+    "reliability.csv",
+    "charts/agreement/pairwise-alpha.csv",
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_for_the_team_only(filled: Context, client: TestClient, name: str) -> None:
+    assert client.get(f"/download/demo/{name}").status_code == 401
+    signed_in(filled, client, "Ana", Role.ANNOTATOR)
+    assert client.get(f"/download/demo/{name}").status_code == 403
+    signed_in(filled, client, "Rui", Role.RESEARCHER)
+    answer = client.get(f"/download/demo/{name}")
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].startswith('attachment; filename="demo')
+
+
+def test_a_charts_file_holds_what_the_chart_shows(filled: Context, client: TestClient) -> None:
+    signed_in(filled, client, "Rui", Role.RESEARCHER)
+    for section in SECTIONS:
+        for figure in whole(filled, section).figures:
+            answer = client.get(f"/download/demo/charts/{section}/{figure.name}.csv")
+            head, *rows = csv.reader(io.StringIO(answer.text))
+            assert head == list(figure.data.columns)
+            assert len(rows) == len(figure.data)
+    for wrong in ("charts/agreement/weather.csv", "charts/weather/actions.csv", "weather.csv"):
+        assert client.get(f"/download/demo/{wrong}").status_code == 404
+
+
+def test_the_papers_tables_come_in_three_forms_with_the_methods(filled: Context, client: TestClient) -> None:
+    signed_in(filled, client, "Rui", Role.RESEARCHER)
+    answer = client.get("/download/demo/paper-tables.zip")
+    files = zipfile.ZipFile(io.BytesIO(answer.content))
+    names = set(files.namelist())
+    assert {"methods.md", "tables.md", "tables.tex", "evaluation_actions.csv", "agreement.csv"} <= names
+    report = get_report(filled, RESEARCHER, "demo")
+    rows = {
+        row["lines"]: row for row in csv.DictReader(io.TextIOWrapper(files.open("evaluation_actions.csv")))
+    }
+    assert float(rows["evidence"]["delete"]) == report["actions"]["evidence"]["delete"] == 0.5
+    assert r"\begin{tabular}" in files.read("tables.tex").decode()
+    assert "3 annotators" in files.read("methods.md").decode()
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    path = tmp_path_factory.mktemp("agreement") / "coeval.db"
+    context = Context(Store(path), load_settings({}, db=path))
+    study_people.sign_in(context, "Olu")
+    import_study(context, OPERATOR, scored(["Ann", "Ben", "Cid"], blind=1))
+    context.store.close()
+    server = start_server(path)
+    yield server
+    server.stop()
+
+
+def open_tab(page: Any, live: LiveServer, theme: str) -> None:
+    if not page.context.cookies():
+        page.goto(live.url)
+        page.get_by_label("Your name").fill("Olu")
+        page.get_by_role("button", name="Sign in").click()
+        page.locator("#me").get_by_text("Olu").wait_for(timeout=20_000)
+    page.goto(f"{live.url}/?task=demo&__theme={theme}")
+    page.get_by_role("tab", name="Agreement").click(timeout=20_000)
+    page.locator("#agreement-charts svg.marks").first.wait_for(timeout=20_000)
+
+
+def open_section(page: Any, name: str) -> None:
+    page.locator(f"#agreement-section input[value={name}]").check(force=True)
+    page.locator(f"#agreement-tiles [data-section={name}][data-whole=yes]").wait_for(timeout=20_000)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_every_section_draws_its_charts(page: Any, live: LiveServer) -> None:
+    open_tab(page, live, "light")
+    assert page.locator("#agreement-tiles .big").first.inner_text().startswith(".")
+    for name in SECTIONS:
+        open_section(page, name)
+        page.wait_for_function(
+            DRAWN, arg=3 if name in ("agreement", "changes", "model") else 2, timeout=20_000
+        )
+        labels = page.locator("#agreement-charts .vega-embed").evaluate_all(
+            "all => all.map(e => e.ariaLabel)"
+        )
+        assert all(label and len(label) > 20 for label in labels)
+
+
+DRAWN = """n => {
+  const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter(card => card.offsetParent);
+  const fits = card => card.querySelector('svg.marks')?.getBoundingClientRect().width / card.clientWidth > .9;
+  return cards.length === n && cards.every(fits);
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_charts_are_legible_on_both_grounds(page: Any, live: LiveServer) -> None:
+    """Text stands out from the card by at least 4.5 to 1 (WCAG 2.2, 1.4.3), in light and in dark."""
+    for theme in ("light", "dark"):
+        open_tab(page, live, theme)
+        ratios = page.locator("#agreement-charts svg.marks text").evaluate_all(CONTRAST)
+        assert len(ratios) > 4 and min(ratios) >= 4.5, (theme, ratios)
+
+
+CONTRAST = """texts => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const light = (colour) => {
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const ground = light(getComputedStyle(document.querySelector('#agreement-charts .chart')).backgroundColor);
+  return texts.map(text => {
+    const ink = light(getComputedStyle(text).fill);
+    return (Math.max(ink, ground) + .05) / (Math.min(ink, ground) + .05);
+  });
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_chart_leads_to_its_data_and_a_tile_to_its_rows(page: Any, live: LiveServer) -> None:
+    open_tab(page, live, "light")
+    open_section(page, "agreement")
+    for link, column in (
+        ("#agreement-charts >> text=Data as CSV", "criterion"),
+        ("#agreement-tiles >> text=Rows", "instance"),
+    ):
+        address = page.locator(link).first.evaluate("a => a.href")
+        answer = page.request.get(address)
+        assert answer.ok and answer.text().startswith(column)

@@ -1,0 +1,221 @@
+"""The commands, run as a user runs them; the released study gives its published reference."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+
+from coeval.cli import check_address, read_mapping
+from coeval.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: object, db: Path, code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "coeval", *map(str, arguments), "--db", str(db)],
+        cwd=ROOT,
+        env=kept | env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def eli5(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the released ELI5 study in it."""
+    folder = shared_data / "coeval_release_eli5"
+    if not folder.is_dir():
+        pytest.skip("the released ELI5 study (coeval_release_eli5) is not here")
+    db = tmp_path_factory.mktemp("eli5") / "eli5.db"
+    assert "5,000 submissions" in run("import", folder, "--task", "eli5", db=db).stdout
+    return db
+
+
+@pytest.fixture(scope="module")
+def report(eli5: Path) -> dict:
+    return json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout)
+
+
+@pytest.fixture(scope="module")
+def reference(shared_data: Path, eli5: Path) -> dict:
+    return json.loads((shared_data / "coeval_release_eli5" / "reference.json").read_text())
+
+
+def near(value: object) -> object:
+    return pytest.approx(value, abs=1e-6)
+
+
+def test_eli5_alphas(report: dict, reference: dict) -> None:
+    assert report["agreement"]["humans"] == near(reference["alpha_humans"])
+    assert report["agreement"]["humans_and_llm"] == near(reference["alpha_humans_plus_llm"])
+    assert (report["annotators"], report["units"]) == (5, 1000)
+
+
+def test_eli5_pairwise_alphas(report: dict, reference: dict) -> None:
+    pairs = report["agreement"]["pairwise"]
+    assert len(pairs) == 15  # 5 people and the model: 6 x 5 / 2
+    for pair in pairs:
+        a, b = sorted((pair["a"], pair["b"]))
+        for level in ("nominal", "ordinal", "interval"):
+            people = reference["alpha_pairwise_humans"][level]
+            model = reference["alpha_llm_vs"][level]
+            assert pair[level] == near(model[a] if b == "llm" else people[f"{a}|{b}"])
+
+
+def test_eli5_actions_and_score_changes(report: dict, reference: dict) -> None:
+    for kind, rates in reference["actions"].items():
+        assert {name: report["actions"][kind][name] for name in rates} == near(rates)
+    changes, wanted = report["score_change"], reference["final_score_vs_llm"]
+    assert (changes["unchanged"], changes["lowered"], changes["raised"], changes["n"]) == (
+        wanted["unchanged"],
+        wanted["decrease"],
+        wanted["improve"],
+        5000,
+    )
+
+
+def test_eli5_times(report: dict, reference: dict) -> None:
+    assert report["time"]["n_timed"] == reference["time"]["n_timed"]
+    for one in report["time"]["per_criterion"]:
+        wanted = reference["seconds_per_criterion"][one["criterion"]]
+        assert (one["n"], one["mean_seconds"], one["median_seconds"]) == (
+            wanted["n"],
+            near(wanted["mean_s"]),
+            near(wanted["median_s"]),
+        )
+
+
+def test_eli5_systems(report: dict, reference: dict) -> None:
+    wanted = reference["per_source"]["raw"]
+    assert {one["system"]: one["human_mean"] for one in report["systems"]} == near(
+        {system: values["humans_mean"] for system, values in wanted.items()}
+    )
+    # The reference reads one model text of davinci_002 (instance 145, criterion 5) as 1 where its own alphas
+    # and score changes read 2: the heading "Evaluation:" before it shifts the rows. 4.256 + 1/250 = 4.260.
+    means = {system: values["llm_mean"] for system, values in wanted.items()} | {"davinci_002": 4.260}
+    assert {one["system"]: one["llm_mean"] for one in report["systems"]} == near(means)
+
+
+def test_importing_twice_changes_nothing(eli5: Path, shared_data: Path, report: dict) -> None:
+    again = run("import", shared_data / "coeval_release_eli5", "--task", "eli5", db=eli5).stdout
+    assert "nothing new" in again
+    assert json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout) == report
+
+
+def test_export_gives_the_alpha_of_the_page(eli5: Path, report: dict, tmp_path: Path) -> None:
+    run("export", "--task", "eli5", "--out", tmp_path, db=eli5)
+    names = {path.name for path in tmp_path.iterdir()}
+    wanted = {"instances", "criteria", "votes", "drafts", "scores", "rows", "reliability"}
+    assert names >= {f"{name}.csv" for name in wanted} | {"README.md"}
+    with (tmp_path / "reliability.csv").open(encoding="utf-8", newline="") as file:
+        head, *units = csv.reader(file)
+    assert head[:2] == ["instance", "criterion"] and len(units) == 1000
+    ratings = np.array([[float(cell) if cell else np.nan for cell in row[2:]] for row in units]).T
+    alpha = krippendorff.alpha(ratings, level_of_measurement="ordinal")
+    assert alpha == near(report["agreement"]["humans"]["ordinal"])
+
+
+def test_every_exported_column_is_explained(eli5: Path, tmp_path: Path) -> None:
+    run("export", "--task", "eli5", "--out", tmp_path, db=eli5)
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    for path in tmp_path.glob("*.csv"):
+        section = readme.split(f"## {path.name}:")[1].split("\n## ")[0]
+        with path.open(encoding="utf-8", newline="") as file:
+            columns = next(csv.reader(file))
+        for column in columns[:2] if path.name == "reliability.csv" else columns:
+            assert column in section, f"{path.name}: {column} is not explained"
+
+
+def test_topical_chat_is_an_ordinary_import(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "topical_chat"
+    if not folder.is_dir():
+        pytest.skip("topical_chat is not here")
+    db = tmp_path / "topical.db"
+    run("import", folder, "--task", "topical", "--format", "ratings-csv", db=db)
+    document = json.loads(run("stats", "--task", "topical", "--json", db=db).stdout)
+    assert document["units"] == 720  # 360 responses by 2 criteria
+    assert document["alignment"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("input\nQ\n", "output"),
+        ("input,output\nQ,A\nQ2\n", "line 3"),
+        ("instance,input,output\n1,Q,A\n1,Q,B\n", "1"),
+        ("input,output\nQ,\n", "output"),
+    ],
+)
+def test_a_broken_file_is_refused_whole(text: str, said: str, tmp_path: Path) -> None:
+    path, db = tmp_path / "broken.csv", tmp_path / "c.db"
+    path.write_text(text)
+    error = run("import", path, "--task", "t", db=db, code=1).stderr
+    assert error.startswith("coeval: ") and said in error and error.count("\n") == 1
+    assert "There is no task" in run("export", "--task", "t", "--out", tmp_path / "o", db=db, code=1).stderr
+
+
+def test_mapping(tmp_path: Path) -> None:
+    path, db = tmp_path / "mapped.csv", tmp_path / "c.db"
+    path.write_text("question,answer,mood\nQ,A,calm\n")
+    assert "map" in run("import", path, "--task", "t", db=db, code=1).stderr
+    done = run("import", path, "--task", "t", "--map", "input=question", "output=answer", db=db)
+    assert "added 1 instance" in done.stdout
+    assert read_mapping(["input=question"]) == {"input": "question"}
+    for wrong in (["input"], ["=x"], ["a=b", "a=c"]):
+        with pytest.raises(InputError, match="field=column"):
+            read_mapping(wrong)
+
+
+def test_stats_of_an_empty_task_are_null_with_reasons(tmp_path: Path) -> None:
+    path, db = tmp_path / "one.csv", tmp_path / "c.db"
+    path.write_text("input,output\nQ,A\n")
+    run("import", path, "--task", "t", db=db)
+    document = json.loads(run("stats", "--task", "t", "--json", db=db).stdout)
+    assert document["agreement"]["humans"]["ordinal"] is None and document["notes"]
+
+
+def test_without_a_model_drafting_says_how_to_add_one(tmp_path: Path) -> None:
+    path, db = tmp_path / "one.csv", tmp_path / "c.db"
+    path.write_text("input,output\nQ,A\n")
+    run("import", path, "--task", "t", db=db)
+    error = run("draft", "criteria", "--task", "t", db=db, code=1).stderr
+    assert "OPENAI_API_KEY" in error and "OPENAI_BASE_URL" in error
+
+
+def test_a_database_from_the_future_is_refused(tmp_path: Path) -> None:
+    db = tmp_path / "c.db"
+    path = tmp_path / "one.csv"
+    path.write_text("input,output\nQ,A\n")
+    run("import", path, "--task", "t", db=db)
+    from coeval.store import Store
+
+    store = Store(db)
+    with store.write() as open_db:
+        open_db.conn.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'm999_later', 'x')"
+        )
+    store.close()
+    error = run("stats", "--task", "t", "--json", db=db, code=1).stderr
+    assert "newer CoEval" in error and "m999_later" in error
+
+
+def test_only_this_machine_is_served_without_a_real_sign_in() -> None:
+    for host in ("127.0.0.1", "::1", "localhost"):
+        check_address(host)
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+        with pytest.raises(InputError, match="a name alone"):
+            check_address(host)

@@ -1,0 +1,117 @@
+# ruff: noqa: F401, F811 (a fixture that is imported is an argument of tests)
+"""Who may do what, tried at every door over HTTP: each use case x role x (own, another's, nobody's).
+
+What is refused is answered as a refusal, never enters the use case, and leaves the file as it was.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from coeval.domain import Role
+from coeval.ui.server.roles import load_rules
+from tests.support.http_doors import DOORS, ELSEWHERE, MAIN, OWNERS_DOOR, SETUP, Door
+from tests.support.http_page import ask
+from tests.support.http_world import WHO, World, world
+
+HOUSE = Path(__file__).resolve().parents[2] / "coeval"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(world: World) -> Iterator[None]:
+    yield
+    world.restore()
+
+
+def key_of(door: Door) -> str:
+    return f"coeval.study.{door.use_case}"
+
+
+def may(key: str, who: str) -> bool:
+    """Whether the help's table lets that kind of person call the use case."""
+    rule = load_rules()[key]
+    if who == "nobody" or (key in OWNERS_DOOR and who != "owner"):
+        return False
+    return rule.guests if who == "guest" else Role(who) in rule.roles
+
+
+IDS = [f"{n}-{door.use_case}" for n, door in enumerate(DOORS)]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=IDS)
+@pytest.mark.parametrize("who", WHO)
+def test_a_door_opens_to_whom_the_table_names(world: World, door: Door, who: str) -> None:
+    key = key_of(door)
+    for which in door.tried:
+        answer = door.knock(world, who, which)
+        told = (door.use_case, who, which, answer)
+        assert not answer.broken, told
+        if may(key, who) and which in door.yes:
+            assert key in world.entered, told
+            assert door.says in answer.text if answer.refused else not door.says, told
+        else:
+            assert not world.has_changed(), told
+            assert answer.refused and answer.explained or door.part, told
+        if not may(key, who):
+            assert key not in world.entered, told
+        assert not world.entered & ELSEWHERE.keys(), told
+        world.restore()
+
+
+def test_every_use_case_has_a_door_or_none_leads_to_it() -> None:
+    doors = {key_of(door) for door in DOORS}
+    assert not doors & ELSEWHERE.keys()
+    assert doors | ELSEWHERE.keys() == load_rules().keys()
+
+
+@pytest.mark.parametrize("key", ELSEWHERE)
+def test_what_has_no_door_is_named_in_no_page_or_route(key: str) -> None:
+    module, _, name = key.rpartition(".")
+    own = HOUSE / (module.removeprefix("coeval.").replace(".", "/") + ".py")
+    callers = {path.relative_to(HOUSE).as_posix() for path in HOUSE.rglob("*.py") if name in names_in(path)}
+    assert callers == {own.relative_to(HOUSE).as_posix(), ELSEWHERE[key]} - {""}
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """Every name that a file defines, imports or uses."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        found |= {getattr(node, field, None) for field in ("id", "attr", "name")}
+    return frozenset(name for name in found if isinstance(name, str))
+
+
+@pytest.mark.parametrize("mount", [MAIN, SETUP])
+@pytest.mark.parametrize("who", [who for who in WHO if who != "owner"])
+def test_no_event_by_any_of_its_addresses_does_more(world: World, mount: str, who: str) -> None:
+    """Every event as the page would send it, also by the addresses that our pages do not use."""
+    page = world.open_page(who, mount)
+    page.put({"task-picker": "demo"})
+    assert len(page.config["dependencies"]) > 10
+    for one in page.config["dependencies"]:
+        body = {"data": page.data_of(one), "fn_index": one["id"], "session_hash": page.session}
+        for way in ("run/predict", f"run/{one['api_name']}", f"api/{one['api_name']}"):
+            ask(page.browser, "POST", f"{mount}/gradio_api/{way}", json=body)
+        page.run(one)
+    let_in = {key for key in world.entered if not may(key, who)}
+    assert not let_in
+    if who in ("guest", "nobody"):
+        assert not world.entered and not world.has_changed()
+
+
+def test_no_event_of_set_up_breaks_on_fields_that_nobody_touched(world: World) -> None:
+    """A program sends null where a page would send an empty text."""
+    config = world.open_page("owner", SETUP).config
+    for one in config["dependencies"]:
+        for task in ("joined", None):
+            page = world.open_page("owner", SETUP)
+            page.put({"task-picker": task})
+            answer = page.run(one)
+            assert not answer.broken, (one["api_name"], one["targets"], task, answer)
+            world.restore()

@@ -1,0 +1,161 @@
+"""The scrutiny routes: who may, what they answer, and that no answer gives a withheld draft away."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from coeval.domain import Person, Study
+from coeval.store.queries.crowd.reservations import Plan, Terms
+from coeval.store.queries.scrutiny.assignments import Filter
+from coeval.study.access import Context
+from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd.exams import set_keys
+from coeval.study.crowd.onboarding import Link
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import Move, get_step
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.study_app.scrutiny.api import add_api
+from tests.support.scrutiny_steps import sent_of, use_design
+
+BASE = "/api/scrutiny/demo"
+DRAFTED = ("It does.", "The answer” is plain", "no such words")
+
+
+@pytest.fixture
+def ask(context: Context, owner: Person, study: Study) -> Callable[[str], TestClient]:
+    """A browser of the person of that name; of nobody where the name is empty."""
+    import_study(context, owner, study)
+    app = FastAPI()
+    add_api(app, context)
+
+    def open_(name: str) -> TestClient:
+        return TestClient(app, cookies={COOKIE: sign_in(context, name)[1]} if name else {})
+
+    return open_
+
+
+def body(step: dict[str, Any], score: float, **values: Any) -> dict[str, Any]:
+    shown = step["evaluation"]
+    lines = [row["id"] for row in shown["rows"] if row["kind"] != "score"]
+    first = {"first": True} if shown["asks_first"] else {}
+    return {
+        "uid": str(uuid4()),
+        "instance": step["instance"]["id"],
+        "criterion": step["criterion"],
+        "draft": shown["draft"],
+        "revision": shown["revision"],
+        "score": score,
+        "rows": [{"id": line, "action": "approve"} for line in lines],
+        "added": [],
+        **first,
+        **values,
+    }
+
+
+def gives_away(answer: Any) -> list[str]:
+    return [text for text in DRAFTED if text in answer.text]
+
+
+def test_nobody_without_a_session(ask: Callable[[str], TestClient]) -> None:
+    client = ask("")
+    for answer in (
+        client.get(f"{BASE}/step"),
+        client.get(f"{BASE}/history", params={"instance": 1, "criterion": 1}),
+        client.post(f"{BASE}/suggestions", json={"instance": 1, "text": "Be brief."}),
+        client.post(f"{BASE}/marks", json={"instance": 1}),
+    ):
+        assert (answer.status_code, answer.json()["error"]) == (401, "sign_in")
+
+
+def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callable[[str], TestClient]) -> None:
+    use_design(context, owner, first_share=1)
+    client = ask("Ana")
+    step = client.get(f"{BASE}/step").json()
+    answer = client.post(f"{BASE}/submissions", json=body(step, 2)).json()
+    assert answer["saved"]["revision"] == 0
+    then = answer["next"]
+    assert (then["instance"]["id"], then["criterion"]) == (step["instance"]["id"], step["criterion"])
+    assert then["evaluation"]["rows"][0]["text"] == "It does."
+    done = client.post(f"{BASE}/submissions", json=body(then, 3)).json()
+    assert done["saved"]["revision"] == 1 and done["next"]["evaluation"]["asks_first"]
+    history = client.get(
+        f"{BASE}/history", params={"instance": step["instance"]["id"], "criterion": step["criterion"]}
+    )
+    assert [(one["first"], one["score"]) for one in history.json()["versions"]] == [(True, 2), (False, 3)]
+    assert not gives_away(history)
+
+
+def test_no_route_gives_a_withheld_draft_away(
+    context: Context, owner: Person, ask: Callable[[str], TestClient]
+) -> None:
+    """Every filter, move, place and criterion; a forged confirm with the draft's id; marks and history."""
+    drafted = sent_of(get_step(context, owner, "demo"), 4)
+    for design in ({"first_share": 1.0}, {"blind_share": 1.0}):
+        use_design(context, owner, **design)
+        client = ask(f"Ana {design}")
+        step = client.get(f"{BASE}/step").json()
+        places: list[dict[str, Any]] = [{"at": n} for n in range(1, 5)]
+        places += [
+            {"instance": step["instance"]["id"], "criterion": c["id"], "move": move}
+            for c, move in itertools.product(step["criteria"], Move)
+        ]
+        answers = [
+            client.get(f"{BASE}/step", params={**place, "filter": which})
+            for place, which in itertools.product(places, Filter)
+        ]
+        key = {"instance": drafted.instance, "criterion": drafted.criterion}
+        forged = body(step, 4, **key, draft=drafted.draft)
+        forged["rows"] = [{"id": row.id, "action": "approve"} for row in drafted.rows]
+        for first in (True, False):
+            answers.append(client.post(f"{BASE}/submissions", json=forged | {"first": first}))
+            assert answers[-1].status_code in (409, 422), answers[-1].text
+        answers.append(client.get(f"{BASE}/history", params=key))
+        answers.append(client.post(f"{BASE}/marks", json={"instance": key["instance"], "flagged": True}))
+        assert len(answers) == 3 * (4 + 2 * len(Move)) + 4
+        for answer in answers:
+            assert not gives_away(answer)
+            assert '"draft_score":4' not in answer.text.replace(" ", "")
+
+
+def test_a_save_after_which_no_work_is_given_is_kept(
+    ask: Callable[[str], TestClient], context: Context, owner: Person
+) -> None:
+    terms = Terms(service="prolific", code_done="D", code_screened="S", code_declined="N")
+    plans.set_plan(context, owner, "demo", Plan(per_instance=1, batch=1, quota=8, terms=terms))
+    # the third line of every draft must be deleted, so that approving all fails the check
+    set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,,3\n")
+    client = ask("")
+    person, token = onboarding.arrive(context, "demo", Link("prolific", "worker00000001", "S", "A"))
+    onboarding.begin(context, person, "demo")
+    client.cookies.set(COOKIE, token)
+    step, sent = client.get(f"{BASE}/step").json(), []
+    while step:
+        sent.append(body(step, 4))
+        answer = client.post(f"{BASE}/submissions", json=sent[-1])
+        assert answer.status_code == 200, answer.text
+        step = answer.json()["next"]
+    assert "attention check" in answer.json()["message"]
+    with context.store.read() as db:
+        kept = {uid for (uid,) in db.conn.execute("SELECT uid FROM submission")}
+    assert kept == {one["uid"] for one in sent}
+
+
+def test_history_and_suggestions_are_of_ones_own_queue(ask: Callable[[str], TestClient]) -> None:
+    client = ask("Ana")
+    step = client.get(f"{BASE}/step").json()
+    suggestion = {"instance": step["instance"]["id"], "text": "Be brief."}
+    assert client.post(f"{BASE}/suggestions", json=suggestion).json() == {"suggested": True}
+    assert client.post(f"{BASE}/suggestions", json=suggestion | {"text": " "}).status_code == 422
+    for instance in (10_000, 2**70):
+        key = {"instance": instance, "criterion": step["criterion"]}
+        assert client.get(f"{BASE}/history", params=key).status_code in (404, 422)
+        assert client.get(f"{BASE}/step", params=key).status_code in (404, 422)
+    assert client.post(f"{BASE}/suggestions", json=suggestion | {"instance": 10_000}).status_code == 404

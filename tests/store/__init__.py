@@ -1,0 +1,1 @@
+"""The database file: schema, transactions, faults, size."""

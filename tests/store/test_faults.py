@@ -1,0 +1,220 @@
+"""What the file survives: kill -9 under writers, a full or read-only disk, locks, and files that are none."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coeval.domain import Person, Study
+from coeval.errors import StorageError
+from coeval.store import Store
+from coeval.store.engines.health import check_file
+from coeval.store.engines.statements import now
+from coeval.study.access import Context
+from coeval.study.importing.importing import import_study
+from coeval.study.scrutiny.steps import get_step, submit
+from tests.conftest import make_study
+from tests.support.scrutiny_steps import here, sent_of
+
+NOBODY = 65534
+ROOT = Path(__file__).resolve().parents[2]
+KILLS = int(os.environ.get("COEVAL_KILLS", "6"))
+"""CI kills a few times; `COEVAL_KILLS=30 pytest tests/store/test_faults.py` is the whole trial."""
+
+
+def saved_keys(path: Path) -> list[str]:
+    connection = sqlite3.connect(path)
+    try:
+        return [
+            key for (key,) in connection.execute("SELECT uid FROM submission WHERE uid NOT LIKE 'import-%'")
+        ]
+    finally:
+        connection.close()
+
+
+@pytest.mark.slow
+def test_kill_9_under_twenty_writers_loses_no_acknowledged_save(context: Context, owner: Person) -> None:
+    import_study(context, owner, make_study(20))
+    path = context.store.path
+    context.store.close()
+    acknowledged: list[str] = []
+    moment = random.Random(7)
+    for _ in range(KILLS):
+        writer = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.fault_writer", str(path)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert writer.stdout is not None
+        acknowledged.append(writer.stdout.readline().strip())
+        time.sleep(moment.uniform(0.05, 0.6))
+        writer.send_signal(signal.SIGKILL)
+        # the last line may be cut off by the kill: what was not read whole was not acknowledged
+        acknowledged += [line.strip() for line in writer.stdout if line.endswith("\n")]
+        writer.wait()
+    kept = saved_keys(path)
+    assert len(kept) == len(set(kept)), "a save is there twice"
+    assert set(acknowledged) <= set(kept), "an acknowledged save is gone"
+    store = Store(path)
+    with store.read() as db:
+        health = check_file(db)
+    store.close()
+    assert health.sound, health.faults
+    assert health.totals["submission"] == len(kept) >= KILLS
+
+
+def test_a_full_disk_is_one_sentence_and_changes_nothing(
+    context: Context, owner: Person, study: Study
+) -> None:
+    with context.store.write() as db:
+        pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
+    context.store._writer.conn.execute(f"PRAGMA max_page_count = {pages + 1}")
+    with pytest.raises(StorageError, match="disk .* is full.*Nothing was written"):
+        import_study(context, owner, make_study(200))
+    context.store._writer.conn.execute("PRAGMA max_page_count = 1073741823")
+    import_study(context, owner, study)
+    with context.store.read() as db:
+        assert check_file(db).totals["instance"] == 4
+
+
+def test_a_lock_that_stays_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coeval.store.BUSY_SECONDS", 0.1)
+    store = Store(tmp_path / "c.db")
+    other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="locked by another program"), store.write():
+        pass
+    other.execute("ROLLBACK")
+    with store.write():
+        pass
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"this is no database, but a text" * 100, "not a CoEval database")]
+)
+def test_a_file_that_is_no_database_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=said):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageError, match="choose another|Choose another"):
+        Store(tmp_path / "file" / "c.db")
+
+
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """Root may write everything: be nobody for a moment."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that others may read, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_file_that_may_only_be_read_is_one_sentence(open_folder: Path) -> None:
+    path = open_folder / "c.db"
+    Store(path).close()
+    content = path.read_bytes()
+    path.chmod(0o444)
+    open_folder.chmod(0o555)
+    with without_rights(), pytest.raises(StorageError, match="read-only|cannot be opened"):
+        store = Store(path)
+        with store.write() as db:
+            db.conn.execute("DELETE FROM annotator")
+    assert path.read_bytes() == content
+
+
+def test_a_folder_that_may_only_be_read_is_one_sentence(open_folder: Path) -> None:
+    open_folder.chmod(0o555)
+    with without_rights(), pytest.raises(StorageError, match="cannot be opened|read-only"):
+        Store(open_folder / "c.db")
+    assert not list(open_folder.iterdir())
+
+
+TIMES = {
+    "submission": ("opened_at", "submitted_at"),
+    "assignment": ("opened_at",),
+    "session": ("created_at",),
+    "annotator": ("created_at",),
+    "draft": ("created_at",),
+}
+
+
+def test_a_clock_that_goes_back_loses_nothing_and_mixes_nothing_up(
+    context: Context, owner: Person, study: Study
+) -> None:
+    """What was saved so far is of tomorrow, as it is when the clock is set a day back."""
+    import_study(context, owner, study)
+    step = get_step(context, owner, "demo")
+    first = submit(context, owner, "demo", sent_of(step, 4))
+    with context.store.write() as db:
+        for table, columns in TIMES.items():
+            for column in columns:
+                moved = f"strftime('%Y-%m-%dT%H:%M:%fZ', {column}, '+1 day')"
+                db.conn.execute(f"UPDATE {table} SET {column} = {moved} WHERE {column} IS NOT NULL")
+    again = get_step(context, owner, "demo", here(step))
+    sent = replace(sent_of(again, 2), opened_at=now(), active_ms=4000)
+    second = submit(context, owner, "demo", sent)
+    assert again.saved and second.submitted_at < again.saved.submitted_at
+    assert (first.revision, second.revision) == (1, 2)
+    shown = get_step(context, owner, "demo", here(step)).saved
+    assert shown and (shown.revision, shown.score) == (2, 2)
+    assert shown.active_ms is not None and 0 <= shown.active_ms <= 4000
+    with context.store.read() as db:
+        assert check_file(db).faults == ()
+
+
+def test_a_backup_taken_while_people_write_is_sound(context: Context, owner: Person, tmp_path: Path) -> None:
+    import_study(context, owner, make_study(50))
+    with context.store.write() as db:
+        db.conn.execute("UPDATE task SET name = 'not yet committed'")
+        context.store.backup(tmp_path / "copy.db")
+    copy = Store(tmp_path / "copy.db")
+    with copy.read() as db:
+        assert check_file(db).sound
+        assert db.conn.execute("SELECT name FROM task").fetchone() == ("A task",)
+    copy.close()
+
+
+def test_check_finds_what_is_wrong(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    connection = sqlite3.connect(context.store.path)
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("DELETE FROM criterion")
+    connection.execute("UPDATE instance SET position = position + 10")
+    connection.commit()
+    connection.close()
+    with context.store.read() as db:
+        found = check_file(db).faults
+    assert any("draft without its criterion" in fault for fault in found)
+    assert any("positions have a gap" in fault for fault in found)

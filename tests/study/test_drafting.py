@@ -1,0 +1,185 @@
+"""Drafting end to end against a stub that answers as models do: well, fenced, in prose, with 429, and with junk."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from coeval.domain import DraftStatus, Job, JobState, Person, Study
+from coeval.errors import InputError, ModelError, NotAllowedError
+from coeval.store.queries import tasks
+from coeval.store.queries.drafting import drafts, jobs
+from coeval.study.access import Context
+from coeval.study.drafting import batches, helping, preparing
+from coeval.study.drafting.execution import run_drafting
+from coeval.study.drafting.preparing import Wish
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.tasks import get_task_state
+from coeval.ui.server.app import build_app
+from tests.support.openai_stub import Reply, Stub, start_stub
+
+
+def connected(context: Context, stub: Stub) -> Context:
+    return replace(context, settings=replace(context.settings, base_url=stub.url, api_key="key", timeout=5.0))
+
+
+@pytest.fixture
+def ready(context: Context, owner: Person, study: Study) -> Person:
+    import_study(context, owner, study)
+    return owner
+
+
+def latest(context: Context, label: str) -> list[Any]:
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        run = drafts.get_run(db, task.id, label)
+        assert run is not None
+        found = [
+            drafts.get_current_draft(db, run.id, one.id, criterion)
+            for one in tasks.list_instances(db, task.id)
+            for criterion in (1, 2)
+        ]
+    return [one for one in found if one is not None]
+
+
+def test_answers_of_every_kind_become_drafts_or_say_why_not(context: Context, ready: Person) -> None:
+    good = json.dumps(
+        {"conclusion": "It does.", "score": 4, "evidence": [{"quote": "The answer", "remark": "plain"}]}
+    )
+    kinds = [
+        good,
+        f"```json\n{good}\n```",
+        "Conclusion: it does.\nScore: 2\nEvidence:\n- “The answer” is plain.",
+        "junk",
+    ]
+    seen: Counter[str] = Counter()
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        prompt = json.dumps(body["messages"][:2])
+        seen[prompt] += 1
+        if seen[prompt] == 1 and len(seen) == 1:
+            return Reply(status=429, message="slow down", headers={"Retry-After": "0"})
+        return kinds[sorted(seen).index(prompt) % 4] if "junk" not in prompt else "junk"
+
+    with start_stub(reply) as stub:
+        there = connected(context, stub)
+        report = asyncio.run(run_drafting(there, ready, "demo", Wish(label="mixed", concurrency=1)))
+        assert report.complete and report.total == 8
+        made = latest(context, "mixed")
+        assert len(made) == 8
+        for one in made:
+            assert (one.score is None) == (one.status is DraftStatus.UNSCORED)
+            assert one.status is DraftStatus.OK or (one.reason and "junk" in one.raw)
+        paid = stub.paid
+        again = asyncio.run(run_drafting(there, ready, "demo", Wish(label="mixed", concurrency=1)))
+        assert again.total == 0 and stub.paid == paid  # nothing is asked twice
+
+
+def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, ready: Person) -> None:
+    with start_stub(lambda body: "no idea") as stub:
+        first = asyncio.run(run_drafting(connected(context, stub), ready, "demo", Wish(label="again")))
+    assert first.unscored == 8
+    with start_stub() as stub:
+        wish = Wish(label="again", retry_unscored=True)
+        second = asyncio.run(run_drafting(connected(context, stub), ready, "demo", wish))
+    assert (second.total, second.unscored) == (8, 0)
+    assert {one.attempt for one in latest(context, "again")} == {2}
+
+
+def test_a_model_that_is_down_leaves_no_draft_and_can_be_taken_up(context: Context, ready: Person) -> None:
+    down = replace(context, settings=replace(context.settings, base_url="http://127.0.0.1:9/v1", timeout=1.0))
+    report = asyncio.run(run_drafting(down, ready, "demo", Wish(label="down", limit=1)))
+    assert (report.done, report.failed) == (0, 1) and "127.0.0.1:9" in report.message
+    assert latest(context, "down") == []
+
+
+def test_replay_needs_no_model_and_makes_the_same_drafts(context: Context, ready: Person) -> None:
+    with start_stub() as stub:
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", Wish(label="first run")))
+    report = asyncio.run(run_drafting(context, ready, "demo", Wish(label="replayed", replay=True)))
+    assert report.complete and report.usage.calls == 0
+    scores = [[one.score for one in latest(context, label)] for label in ("first run", "replayed")]
+    assert scores[0] == scores[1]
+
+
+def test_a_run_keeps_its_settings(context: Context, ready: Person) -> None:
+    with start_stub() as stub:
+        there = connected(context, stub)
+        asyncio.run(run_drafting(there, ready, "demo", Wish(label="mine", limit=1)))
+        with pytest.raises(InputError, match="another label"):
+            asyncio.run(run_drafting(there, ready, "demo", Wish(label="mine", temperature=0.5)))
+
+
+def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_path: Any) -> None:
+    out, results = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
+    asyncio.run(batches.write_questions(context, ready, "demo", Wish(label="batch"), out))
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(lines) == 8 and {line["url"] for line in lines} == {"/v1/chat/completions"}
+    from tests.support.stub_answers import default_reply
+
+    with results.open("w") as file:
+        for line in reversed(lines):  # in any order
+            answer = {
+                "choices": [{"message": {"content": default_reply(line["body"])}, "finish_reason": "stop"}]
+            }
+            row = {
+                "custom_id": line["custom_id"],
+                "response": {"status_code": 200, "body": answer},
+                "error": None,
+            }
+            file.write(json.dumps(row) + "\n")
+        file.write("not json\n")
+    report = asyncio.run(batches.read_results(context, ready, results, preparing.Prices()))
+    assert (report.answered, len(report.bad_lines), report.runs[0].complete) == (8, 1, True)
+    assert len(latest(context, "batch")) == 8
+
+
+def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, ready: Person) -> None:
+    with start_stub() as stub:
+        there = connected(context, stub)
+        plan = asyncio.run(
+            helping.draft_plan(there, ready, "demo", Wish(protocol="fusion", assistants=("chrF",)))
+        )
+        assert plan
+        wish = Wish(protocol="fusion", label="fused", samples=2, plan="Weigh chrF.", assistants=("chrF",))
+        report = asyncio.run(run_drafting(there, ready, "demo", wish))
+        asked = json.dumps(stub.bodies[-1])
+    assert report.complete and report.total == 4  # instances, each with both criteria
+    assert len(latest(context, "fused")) == 8 and "Weigh chrF." in asked and "chrF" in asked
+
+
+def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:
+    ana = sign_in(context, "Ana")[0]
+    with pytest.raises(NotAllowedError):
+        preparing.estimate_run(context, ana, "demo", Wish())
+    with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
+        asyncio.run(run_drafting(context, ready, "demo", Wish()))
+    assert "8 calls" in str(preparing.estimate_run(context, ready, "demo", Wish()))
+    assert get_task_state(context, ready, "demo").n_instances == 4
+
+
+def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready: Person) -> None:
+    with context.store.write() as db:
+        task = tasks.get_task(db, "demo")
+        assert task is not None
+        job = Job("evaluations", task.id, JobState.QUEUED, created_by=ready.name)
+        made = [jobs.add_job(db, replace(job, state=state)) for state in JobState]
+        batch = jobs.add_job(db, replace(job, kind="batch", state=JobState.QUEUED))
+    build_app(context)
+    with context.store.read() as db:
+        states = {one.state: jobs.get_job(db, one.id) for one in made}
+        waiting = jobs.get_job(db, batch.id)
+    assert waiting and waiting.state is JobState.QUEUED
+    for state in (JobState.QUEUED, JobState.RUNNING):
+        found = states[state]
+        assert found and found.state is JobState.CANCELLED and "start it again" in found.message
+    for state in (JobState.DONE, JobState.FAILED):
+        found = states[state]
+        assert found and found.state is state and found.message == ""

@@ -1,0 +1,1 @@
+"""Functions by themselves: no server, no network."""

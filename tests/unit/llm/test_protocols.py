@@ -1,0 +1,323 @@
+"""Each protocol: the messages it sends and the draft it makes of the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import pytest
+
+from coeval.domain import Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task
+from coeval.errors import InputError, ModelError
+from coeval.llm.assistants.catalogue import list_assistants
+from coeval.llm.prompting.options import JudgeOptions, answer_schema
+from coeval.llm.protocols.by_criterion import judge
+from coeval.llm.protocols.fusion import draft_plan, fuse
+from coeval.llm.protocols.ideation import draft_criteria, draft_steps
+from coeval.llm.reading.logprobs import expected_score
+from coeval.llm.request import Answer, TokenProb
+from tests.support.fake_ask import FakeAsk
+
+T = TypeVar("T")
+TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer")
+CLEAR = Criterion("The answer is easy to follow.", name="Clarity")
+SHORT = Criterion("The answer is short.", scale=Scale(1, 3))
+INSTANCE = Instance("7", "Why is the sky blue?", "Blue light bends most. So it spreads.")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def judged(ask: FakeAsk, protocol: str, **options: Any) -> ImportedDraft:
+    return run(judge(ask, TASK, CLEAR, INSTANCE, JudgeOptions("m", protocol, **options)))
+
+
+def rows(draft: ImportedDraft) -> list[tuple[str, str]]:
+    return [(row.kind.value, row.text) for row in draft.rows]
+
+
+def test_coeval_gives_conclusion_score_and_located_evidence() -> None:
+    evidence = [{"quote": "Blue light bends most.", "remark": "plain"}, {"quote": "Red light", "remark": ""}]
+    ask = FakeAsk(json.dumps({"conclusion": "It is easy.", "score": 4, "evidence": evidence}))
+    draft = judged(ask, "coeval", temperature=0.2, max_tokens=300)
+    assert (draft.instance, draft.criterion, draft.score) == ("7", "The answer is easy to follow.", 4)
+    assert rows(draft) == [
+        ("conclusion", "It is easy."),
+        ("score", "Score: 4"),
+        ("evidence", '"Blue light bends most." - plain'),
+        ("evidence", '"Red light"'),
+    ]
+    assert draft.rows[2].quotes == (Quote("Blue light bends most.", 0, 22),)
+    assert draft.rows[3].quotes == (Quote("Red light"),)
+    assert (draft.reason, draft.samples) == ("", ())
+    ((request, sample),) = ask.history
+    assert (request.model, sample, request.temperature, request.max_tokens) == ("m", 0, 0.2, 300)
+    assert request.schema == answer_schema(CLEAR.scale) and not request.logprobs
+    assert '"evidence"' in ask.words() and "one whole number from 1 to 5" in ask.words()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "answer", "asked", "expected"),
+    [
+        ("score-only", "Score: 3", "nothing else, in this form:\nScore: <number>", [("score", "Score: 3")]),
+        (
+            "free-text",
+            "It is rather clear. I would give it a 3.",
+            "How well does the Answer meet the criterion, on a scale from 1 to 5?",
+            [("conclusion", "It is rather clear. I would give it a 3."), ("score", "Score: 3")],
+        ),
+        (
+            "rate-explain",
+            "Rating: 3\nRationale: It is rather clear.",
+            "Rating: <number>\nRationale: <your explanation>",
+            [("conclusion", "It is rather clear."), ("score", "Score: 3")],
+        ),
+        (
+            "analyze-rate",
+            "Analysis: It is rather clear.\nRating: 3",
+            "Analysis: <your analysis>\nRating: <number>",
+            [("conclusion", "It is rather clear."), ("score", "Score: 3")],
+        ),
+    ],
+)
+def test_protocols_in_words(protocol: str, answer: str, asked: str, expected: list[tuple[str, str]]) -> None:
+    ask = FakeAsk(answer)
+    draft = judged(ask, protocol)
+    assert asked in ask.words()
+    assert ask.history[0][0].schema is None
+    assert (draft.score, rows(draft), draft.raw) == (3, expected, answer)
+
+
+def test_the_ensemble_is_half_and_half() -> None:
+    ask = FakeAsk(
+        "Rating: 2\nRationale: a",
+        "Rating: 4\nRationale: b",
+        "Analysis: c\nRating: 3",
+        "Analysis: d\nRating: 5",
+    )
+    draft = judged(ask, "ensemble", samples=4)
+    forms = ["Rationale:" in ask.words(call) for call in range(4)]
+    assert forms == [True, True, False, False]
+    assert [sample for _, sample in ask.history] == [0, 1, 2, 3]
+    assert draft.score == 3.5 and draft.samples == (2, 4, 3, 5)
+
+
+def test_samples_are_averaged_and_the_nearest_one_speaks() -> None:
+    ask = FakeAsk("Rating: 1\nRationale: low", "Rating: 4\nRationale: near", "Rating: 5\nRationale: high")
+    draft = judged(ask, "rate-explain", samples=3, temperature=1.0)
+    # mean (1 + 4 + 5) / 3 = 3.33; standard deviation sqrt(((2.33)^2 + .67^2 + 1.67^2) / 2) = 2.08
+    assert draft.score == pytest.approx(10 / 3)
+    assert rows(draft) == [
+        ("conclusion", "near"),
+        ("score", "Score: 3.33 (mean of 3 answers, standard deviation 2.08)"),
+    ]
+    assert draft.samples == (1, 4, 5)
+    assert len({request.hash for request, _ in ask.history}) == 1
+
+
+def test_an_unreadable_answer_is_asked_for_once_more_in_the_same_conversation() -> None:
+    ask = FakeAsk("I like it.", "Rating: 4\nRationale: fine")
+    draft = judged(ask, "rate-explain")
+    assert draft.score == 4 and draft.reason == ""
+    (first, _), (second, sample) = ask.history
+    assert sample == 0 and second.hash != first.hash
+    assert second.messages[:-2] == first.messages
+    assert (second.messages[-2].role, second.messages[-2].content) == ("assistant", "I like it.")
+    assert "no score could be read from it" in ask.words(1) and "from 1 to 5" in ask.words(1)
+
+
+def test_what_stays_unreadable_is_unscored_with_reason_and_raw() -> None:
+    ask = FakeAsk("I like it.", "Rating: 9")
+    draft = judged(ask, "rate-explain")
+    assert (draft.score, draft.rows, draft.samples) == (None, (), ())
+    assert draft.reason == (
+        "The model was asked twice and no score could be read from it (9 is outside the scale 1-5): "
+        "send it again, or try another model, protocol or template."
+    )
+    assert draft.raw == "I like it.\n\n--- asked again ---\n\nRating: 9"
+    assert len(ask.history) == 2
+
+
+def test_an_answer_cut_off_at_the_limit_says_so() -> None:
+    cut = Answer("The answer is", finish_reason="length")
+    draft = judged(FakeAsk(cut, cut), "analyze-rate")
+    assert (
+        draft.score is None and "cut off at the token limit" in draft.reason and "max_tokens" in draft.reason
+    )
+
+
+def test_samples_that_cannot_be_read_are_left_out_and_counted() -> None:
+    draft = judged(FakeAsk("Rating: 2", "hm", "hm", "Rating: 4"), "score-only", samples=3)
+    assert draft.score == 3 and draft.samples == (2, 4)
+    assert draft.reason == "1 of 3 answers had no readable score and are left out."
+
+
+def test_a_failing_call_lets_the_others_end_and_is_raised() -> None:
+    ask = FakeAsk("Rating: 2", ModelError("The server is down."), "Rating: 4")
+    with pytest.raises(ModelError, match="down"):
+        judged(ask, "score-only", samples=3)
+    assert len(ask.history) == 3
+
+
+def test_the_scale_is_the_criterion_s_own() -> None:
+    ask = FakeAsk("Rating: 4", "Rating: 3")
+    draft = run(judge(ask, TASK, SHORT, INSTANCE, JudgeOptions("m", "score-only")))
+    assert draft.score == 3 and "from 1 to 3" in ask.words(1)
+
+
+def tokens(*texts: str, top: tuple[tuple[str, float], ...] = ()) -> tuple[TokenProb, ...]:
+    return tuple(TokenProb(text, math.log(0.5), top if text.strip().isdigit() else ()) for text in texts)
+
+
+# p(4) = .5, p(5) = .3 and p(3) = .1 are on the scale: (4*.5 + 5*.3 + 3*.1) / .9 = 3.8 / .9 = 4.22
+TOP = (
+    ("4", math.log(0.5)),
+    (" 5", math.log(0.3)),
+    ("3", math.log(0.1)),
+    ("9", math.log(0.05)),
+    ("x", math.log(0.05)),
+)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "texts"),
+    [
+        ("score-only", ("Score", ":", " ", "4")),
+        ("rate-explain", ("Rating", ": ", "4", "\nRationale: in ", "4", " words")),
+        ("coeval", ('{"conclusion": "', "4", ' words", "score": ', "4", ', "evidence": []}')),
+    ],
+)
+def test_the_expected_score_is_taken_at_the_score_s_token(protocol: str, texts: tuple[str, ...]) -> None:
+    answer = Answer("".join(texts), logprobs=tokens(*texts, top=TOP))
+    ask = FakeAsk(answer)
+    draft = judged(ask, protocol, logprobs=True)
+    assert ask.history[0][0].logprobs
+    assert draft.score == pytest.approx(3.8 / 0.9)
+    assert draft.reason == "Expected score from log-probabilities; 90% of the probability is on the scale."
+    assert rows(draft)[-1] == ("score", "Score: 4.22 (expected score from log-probabilities)")
+
+
+def test_without_log_probabilities_the_expected_score_is_not_replaced_silently() -> None:
+    draft = judged(FakeAsk("Score: 4"), "score-only", logprobs=True)
+    assert draft.score is None
+    assert draft.reason.startswith("The model answered 4, but the expected score was asked for")
+    split = Answer("2.5", logprobs=tokens("2", ".", "5", top=TOP))
+    assert judged(FakeAsk(split), "score-only", logprobs=True).score is None
+
+
+def test_a_step_of_no_single_token_has_no_expected_score() -> None:
+    probs = tokens("1", "0", top=TOP)
+    assert expected_score(probs, Scale(1, 10), lambda text: float(text)) is None
+
+
+def test_fusion_needs_its_own_function() -> None:
+    with pytest.raises(InputError, match="all criteria in one call"):
+        judged(FakeAsk(), "fusion")
+
+
+def test_criteria_of_several_samples_are_merged_with_their_support() -> None:
+    ask = FakeAsk(
+        '{"criteria": ["Be easy to follow and logically coherent.", "Be factually correct."]}',
+        "1. The answer should be logically coherent and easy to follow.\n2. Be kind.",
+        "I'd rather not.",
+        '{"criteria": ["Be factually correct."]}',
+    )
+    proposals = run(draft_criteria(ask, TASK, "m", 3, count=2, temperature=1.0, examples=[INSTANCE]))
+    assert [(one.text, one.support, one.samples) for one in proposals] == [
+        ("Be easy to follow and logically coherent.", 2, 3),
+        ("Be factually correct.", 2, 3),
+        ("Be kind.", 1, 3),
+    ]
+    assert proposals[0].members == (
+        "Be easy to follow and logically coherent.",
+        "The answer should be logically coherent and easy to follow.",
+    )
+    assert proposals[1].members == ()
+    assert "Propose 2 criteria" in ask.words() and "Why is the sky blue?" in ask.words()
+    assert ask.history[0][0].schema is not None and len(ask.history) == 4
+
+
+def test_a_model_without_criteria_or_steps_is_said_so() -> None:
+    with pytest.raises(ModelError, match="listed no criteria"):
+        run(draft_criteria(FakeAsk("No.", "No."), TASK, "m"))
+    with pytest.raises(ModelError, match="wrote no steps"):
+        run(draft_steps(FakeAsk("No.", "No."), TASK, CLEAR, "m"))
+    with pytest.raises(InputError, match="use 1 to 100"):
+        run(draft_criteria(FakeAsk(), TASK, "m", 0))
+
+
+def test_steps_are_written_once_and_go_into_the_prompt() -> None:
+    ask = FakeAsk("Sure:\n1. **Read** it.\n2. Score it.")
+    steps = run(draft_steps(ask, TASK, CLEAR, "m"))
+    assert steps == "1. Read it.\n2. Score it."
+    assert CLEAR.text in ask.words()
+    judging = FakeAsk("Score: 4")
+    judged(judging, "score-only", steps={CLEAR.text: steps})
+    assert "## Evaluation steps\n1. Read it.\n2. Score it." in judging.words()
+
+
+ASSISTANTS = [one for one in list_assistants("input") if one.name in ("ROUGE-1", "chrF")]
+FUSED = (
+    "[1] Score: 4 Explanation: clear\n[2] Score: 2 Explanation: long\n[overall] Score: 3 Explanation: fair"
+)
+FUSION = JudgeOptions("m", "fusion", samples=2)
+
+
+def test_a_plan_is_asked_for_with_numbered_assistants() -> None:
+    ask = FakeAsk("", "1. Trust ROUGE-1 for [1].")
+    assert run(draft_plan(ask, TASK, [CLEAR, SHORT], ASSISTANTS, FUSION)) == "1. Trust ROUGE-1 for [1]."
+    assert "1. ROUGE-1: " in ask.words() and "2. chrF: " in ask.words()
+    assert "[2] The answer is short. Scale: whole numbers from 1 (lowest) to 3 (highest)." in ask.words()
+    with pytest.raises(InputError, match="at least one criterion and one assistant"):
+        run(draft_plan(FakeAsk(), TASK, [CLEAR], [], FUSION))
+
+
+def test_fusion_judges_all_criteria_at_once() -> None:
+    second = FUSED.replace("Score: 4", "Score: 5").replace("clear", "very clear")
+    ask = FakeAsk(FUSED, second)
+    scores = {"ROUGE-1": 0.41237, "chrF": None}
+    fused = run(fuse(ask, TASK, [CLEAR, SHORT], INSTANCE, "1. Trust ROUGE-1.", ASSISTANTS, scores, FUSION))
+    words = ask.words()
+    assert "## Plan\n1. Trust ROUGE-1." in words
+    assert (
+        "- ROUGE-1 (0 to 1, higher is better): 0.4124\n- chrF (0 to 100, higher is better): not available"
+        in words
+    )
+    assert words.endswith("[overall] Score: <number> Explanation: <one or two sentences>")
+    assert [sample for _, sample in ask.history] == [0, 1]
+    clear, short = fused.drafts[CLEAR.text], fused.drafts[SHORT.text]
+    assert (clear.score, clear.samples, short.score) == (4.5, (4, 5), 2)
+    assert rows(clear)[0] == (RowKind.CONCLUSION.value, "clear")
+    assert fused.overall_rating.score == 3 and fused.overall_rating.criterion == "overall"
+    assert fused.overall_mean == pytest.approx(3.25)
+
+
+def test_the_ablation_is_the_same_question_without_assistants() -> None:
+    with_them, without = FakeAsk(FUSED), FakeAsk(FUSED)
+    options = JudgeOptions("m", "fusion", samples=1)
+    run(fuse(with_them, TASK, [CLEAR, SHORT], INSTANCE, "1. Trust.", ASSISTANTS, {}, options))
+    run(fuse(without, TASK, [CLEAR, SHORT], INSTANCE, "1. Trust.", [], {}, options))
+    assert not any(word in without.words() for word in ("ROUGE", "Trust", "assistants", "Plan"))
+    assert set(without.words().splitlines()) < set(with_them.words().splitlines())
+
+
+def test_missing_lines_of_a_fused_answer_are_asked_for_once_more() -> None:
+    ask = FakeAsk(
+        "[1] Score: 4 Explanation: clear\n[2] Score: 9 Explanation: long", "[2] Score: 2 Explanation: long"
+    )
+    options = JudgeOptions("m", "fusion", samples=1)
+    fused = run(fuse(ask, TASK, [CLEAR, SHORT], INSTANCE, "", ASSISTANTS, {}, options))
+    assert "[2] 9 is outside the scale 1-3; [overall] the answer has no entry" in ask.words(1)
+    assert fused.drafts[CLEAR.text].score == 4 and fused.drafts[SHORT.text].score == 2
+    assert fused.overall_rating.score is None and "no entry" in fused.overall_rating.reason
+    assert fused.overall_mean == 3
+
+
+def test_fusion_asks_eight_times_unless_told_otherwise() -> None:
+    assert JudgeOptions("m", "fusion").answers == 8
+    with pytest.raises(InputError, match="at least one criterion"):
+        run(fuse(FakeAsk(), TASK, [], INSTANCE, "", [], {}, FUSION))

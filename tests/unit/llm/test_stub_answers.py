@@ -1,0 +1,70 @@
+"""What the stub answers by itself is what CoEval's own prompts ask for, so that whole-app tests can rely on it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from coeval.domain import Criterion, Instance, Scale, Task
+from coeval.llm.client.abilities import Abilities, Rung, build_body
+from coeval.llm.prompting.options import (
+    ANALYZE_RATE,
+    COEVAL,
+    ENSEMBLE,
+    FREE_TEXT,
+    FUSION,
+    RATE_EXPLAIN,
+    SCORE_ONLY,
+    JudgeOptions,
+)
+from coeval.llm.protocols import by_criterion
+from coeval.llm.protocols.fusion import fuse
+from coeval.llm.protocols.ideation import draft_criteria, draft_steps
+from coeval.llm.request import Answer, Request
+from tests.support.stub_answers import default_reply, scale_of
+
+TASK = Task("t", "Retell", "Retell the note.")
+CRITERIA = [Criterion("The text is clear.", scale=Scale(1, 3)), Criterion("The text is true.")]
+INSTANCE = Instance("i1", "A note.", "The ferry left at noon. A goat had walked aboard and would not leave.")
+
+
+def make_ask(rung: Rung) -> Any:
+    async def ask(request: Request, sample: int) -> Answer:
+        return Answer(default_reply(build_body(request, Abilities(rung=rung))))
+
+    return ask
+
+
+@pytest.mark.parametrize("rung", list(Rung))
+@pytest.mark.parametrize("protocol", [COEVAL, SCORE_ONLY, FREE_TEXT, RATE_EXPLAIN, ANALYZE_RATE, ENSEMBLE])
+def test_every_protocol_gets_a_score_on_the_scale(protocol: str, rung: Rung) -> None:
+    options = JudgeOptions("m", protocol=protocol, persona="evaluator")
+    draft = asyncio.run(by_criterion.judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
+    assert draft.score is not None and 1 <= draft.score <= 3, draft.reason
+
+
+def test_evidence_is_found_in_the_output() -> None:
+    draft = asyncio.run(
+        by_criterion.judge(make_ask(Rung.TEXT), TASK, CRITERIA[1], INSTANCE, JudgeOptions("m"))
+    )
+    quotes = [quote for row in draft.rows for quote in row.quotes if row.kind == "evidence"]
+    assert len(quotes) == 2 and all(quote.found for quote in quotes)
+
+
+def test_fusion_keeps_each_criterion_s_own_scale() -> None:
+    options = JudgeOptions("m", protocol=FUSION, samples=1)
+    fused = asyncio.run(fuse(make_ask(Rung.TEXT), TASK, CRITERIA, INSTANCE, "", [], {}, options))
+    for criterion in CRITERIA:
+        score = fused.drafts[criterion.text].score
+        assert score is not None and criterion.scale.admits(score)
+    assert scale_of("[1] from 1 to 3. [2] from 0 to 9", "2") == (0, 9)
+
+
+def test_criteria_and_steps_are_listed() -> None:
+    ask = make_ask(Rung.SCHEMA)
+    proposals = asyncio.run(draft_criteria(ask, TASK, "m", samples=4, count=5))
+    # Four lists of five that start three further each time: between them all ten, some named more than once.
+    assert len(proposals) == 10 and max(one.support for one in proposals) > 1
+    assert asyncio.run(draft_steps(ask, TASK, CRITERIA[0], "m")).startswith("1. ")

@@ -1,0 +1,154 @@
+"""Which scores count where: no draft's lead in the labels, nothing that was wrong on purpose beside the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coeval.stats import assistance_section, behaviour_section, build_report, score_change_section
+from coeval.stats.behaviour.first_scores import first_effect
+from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
+from coeval.stats.report.alignment import alignment_section, choose_labels
+from coeval.stats.report.document import study_notes
+from coeval.stats.report.work import quotes_section
+from tests.support.stats_frames import make_frames, simulate_frames
+
+
+def one(person: str, instance: str, arm: str, score: float, **more: Any) -> dict[str, Any]:
+    return {"annotator": person, "instance": instance, "arm": arm, "score": score, "draft_score": 3.0, **more}
+
+
+def mixed() -> StudyFrames:
+    """Ann works blind, Ben assisted, Cy first: 1 before the draft was shown, 3 (its score) after."""
+    rows = [
+        row
+        for name in ("x", "y")
+        for row in (
+            one("ann", name, "blind", 2.0),
+            one("ben", name, "assisted", 3.0, shown_score=3.0),
+            one("cy", name, "first", 3.0, shown_score=3.0, first_score=1.0),
+        )
+    ]
+    drafts = [{"instance": name, "score": 3.0} for name in ("x", "y")]
+    return make_frames(rows, drafts)
+
+
+def test_the_labels_are_blind_scores_and_first_scores() -> None:
+    labels = choose_labels(mixed())
+    assert (labels.kind, labels.leaned) == ("blind and first", False)
+    given = labels.scored.groupby(["annotator", "arm"])["score"].apply(list).to_dict()
+    assert given == {("ann", "blind"): [2.0, 2.0], ("cy", "first"): [1.0, 1.0]}
+    section = alignment_section(mixed(), replicates=20)
+    assert (section.n_labels, section.n_blind, section.n_first) == (4, 2, 2)
+    # the people's median of each unit is 1.5 and the model's score 3: it is 1.5 above
+    assert section.runs[0].confusion.bias == pytest.approx(1.5)
+
+
+def test_first_scores_alone_are_labels_too() -> None:
+    study = mixed()
+    alone = replace(study, scores=study.scores[study.scores["arm"] == "first"])
+    labels = choose_labels(alone)
+    assert (labels.kind, labels.leaned, list(labels.scored["score"])) == ("first", False, [1.0, 1.0])
+
+
+def test_a_person_counts_once_for_a_unit() -> None:
+    """Even where the same person's work stands in two arms, which the store never gives."""
+    twice = make_frames([one("ann", "x", "blind", 2.0), one("ann", "x", "first", 3.0, first_score=1.0)])
+    assert len(choose_labels(twice).scored) == 1
+
+
+def test_a_final_score_of_the_arm_first_is_no_label() -> None:
+    study = make_frames([one("cy", "x", "first", 3.0), one("dee", "x", "blind", 2.0)])
+    assert list(choose_labels(study).scored["annotator"]) == ["dee"]
+
+
+@pytest.mark.parametrize("kind", ["score", "evidence"])
+def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) -> None:
+    study = simulate_frames(sown=0.0, instances=40)
+    scores = study.scores.copy()
+    hit = (scores["arm"] == "assisted") & (np.arange(len(scores)) % 7 == 0)
+    scores.loc[hit, "sown_kind"] = kind
+    scores.loc[hit, "sown"] = kind == "score"
+    # whatever the people did there is far from the draft: it must not move a single figure
+    wild = scores.copy()
+    wild.loc[hit, "score"] = np.where(scores.loc[hit, "draft_score"] > 3, 1.0, 5.0)
+    ours, theirs = replace(study, scores=scores), replace(study, scores=wild)
+    assert score_change_section(ours).n_sown_left_out == hit.sum()
+    assert score_change_section(ours) == score_change_section(theirs)
+    found, other = (assistance_section(part, replicates=20) for part in (ours, theirs))
+    for name in ("adoption", "distance", "alpha_difference"):
+        assert found[name].value == other[name].value
+    reports = [build_report(part, replicates=20) for part in (ours, theirs)]
+    model = [[row for row in report["agreement"]["pairwise"] if row["b"] == "llm"] for report in reports]
+    assert model[0] == model[1] and len(model[0]) == 5
+    assert reports[0]["agreement"]["humans"] != reports[1]["agreement"]["humans"]
+    means = [report["alignment"]["mean_pairwise_correlations"]["llm_assisted"] for report in reports]
+    assert means[0] == means[1]
+    note = next(note for note in study_notes(ours) if "wrong on purpose" in note)
+    assert note.startswith(f"{hit.sum()} submissions")
+
+
+def test_lines_that_were_sown_count_for_the_catch_rate() -> None:
+    rows = [one("ann", f"x{k}", "assisted", 3.0, sown_kind="evidence" if k < 4 else "") for k in range(6)]
+    study = make_frames(rows)
+    study.scores["line_caught"] = [1.0, 1.0, 1.0, 0.0, np.nan, np.nan]
+    sown = assistance_section(study, replicates=20).sown
+    assert (sown.n, sown.lines.n, sown.lines.caught.value) == (0, 4, 0.75)
+    # Wilson's interval of 3 of 4: (p + z^2/2n -+ z sqrt(p q/n + z^2/4n^2)) / (1 + z^2/n), z = 1.959964
+    assert sown.lines.caught.ci_low == pytest.approx(0.300642, abs=1e-6)
+    assert sown.lines.caught.ci_high == pytest.approx(0.954413, abs=1e-6)
+
+
+def test_the_arm_first_has_its_own_figures() -> None:
+    section = assistance_section(mixed(), replicates=50).first
+    assert (section.n, section.n_instances) == (2, 2)
+    assert (section.same_before, section.same_after, section.adoption.value) == (0.0, 1.0, 1.0)
+    assert (section.towards, section.away, section.kept) == (1.0, 0.0, 0.0)
+    assert behaviour_section(mixed()).first.n == 2
+    sources = {
+        row.source: row.counts for row in behaviour_section(mixed()).distributions if row.system is None
+    }
+    assert (sources["people_first_before"], sources["people_first_after"]) == ({"1": 2}, {"3": 2})
+
+
+def test_without_the_arm_first_its_figures_say_so() -> None:
+    found = first_effect(simulate_frames(instances=5).scored)
+    assert found.n == 0 and "before seeing the draft" in str(found.adoption.reason)
+
+
+def test_quotes_are_counted_by_run_and_criterion() -> None:
+    rows = [(1, "judge", "clear", 8, 2), (1, "judge", "true", 2, 2), (2, "other", "clear", 10, 0)]
+    study = replace(mixed(), quotes=pd.DataFrame(rows, columns=list(QUOTE_COLUMNS)))
+    found = quotes_section(study)
+    assert (found.n, found.not_found, found.share) == (20, 4, 0.2)
+    assert [(run.label, run.n, run.share) for run in found.per_run] == [
+        ("judge", 10, 0.4),
+        ("other", 10, 0.0),
+    ]
+    assert [(part.criterion, part.share) for part in found.per_run[0].per_criterion] == [
+        ("clear", 0.25),
+        ("true", 1.0),
+    ]
+    assert build_report(study, replicates=20)["quotes"]["per_run"][0]["not_found"] == 4
+
+
+def test_drafts_without_quotes_say_so() -> None:
+    found = quotes_section(mixed())
+    assert (found.n, found.share.reason) == (0, "no draft quotes the text")
+
+
+def test_a_shared_statistic_is_computed_once_for_each_study() -> None:
+    seen = []
+
+    @once
+    def counted(study: StudyFrames, *, step: int = 1) -> int:
+        seen.append(step)
+        return len(study.scores) + step
+
+    first, second = mixed(), mixed()
+    assert [counted(first), counted(first, step=1), counted(first, step=2), counted(second)] == [7, 7, 8, 7]
+    assert seen == [1, 2, 1]

@@ -1,0 +1,297 @@
+"""The report: names that scripts depend on, JSON without nan, reasons in notes, tables that hold any text."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import math
+import pickle
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coeval.stats import (
+    Table,
+    agreement_section,
+    build_report,
+    krippendorff_alpha,
+    methods_paragraph,
+    paper_tables,
+    tables_latex,
+    tables_markdown,
+)
+from coeval.stats.estimates.results import Estimate, Result, plain
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.alignment import choose_labels
+from tests.support.stats_frames import make_frames, simulate_frames
+
+
+@pytest.fixture(scope="module")
+def study() -> StudyFrames:
+    return simulate_frames()
+
+
+@pytest.fixture(scope="module")
+def report(study: StudyFrames) -> dict[str, Any]:
+    return build_report(study, replicates=100)
+
+
+def test_the_names_scripts_depend_on(report: dict[str, Any]) -> None:
+    assert list(report)[:2] == ["task", "annotators"]
+    sections = ("units", "agreement", "actions", "score_change", "time", "systems", "notes")
+    assert set(sections) < set(report)
+    assert {"alignment", "assistance", "behaviour"} < set(report)
+    agreement = report["agreement"]
+    assert set(agreement["humans"]) == set(agreement["humans_and_llm"]) == {"nominal", "ordinal", "interval"}
+    pair = {"a", "b", "n", "nominal", "ordinal", "interval"}
+    assert all(pair <= set(row) for row in agreement["pairwise"])
+    assert all(
+        {"criterion", "n_units", "humans", "ci_low", "ci_high"} <= set(r) for r in agreement["per_criterion"]
+    )
+    for kind in ("overall", "conclusion", "score", "evidence"):
+        assert set(report["actions"][kind]) == {"n", "approve", "revise", "delete", "add"}
+    assert {"n", "raised", "lowered", "unchanged"} <= set(report["score_change"])
+    assert {"n_timed", "mean_seconds", "median_seconds", "per_criterion"} <= set(report["time"])
+    assert {"criterion", "n", "mean_seconds", "median_seconds"} <= set(report["time"]["per_criterion"][0])
+    assert {"system", "n", "human_mean", "llm_mean"} <= set(report["systems"][0])
+    assert (report["annotators"], report["units"]) == (5, 120)  # 60 instances by 2 criteria
+
+
+def test_the_report_is_plain_json(report: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_the_same_seed_gives_the_same_report(study: StudyFrames, report: dict[str, Any]) -> None:
+    assert build_report(study, replicates=100) == report
+
+
+def test_agreement_is_alpha_of_the_pivoted_scores(study: StudyFrames, report: dict[str, Any]) -> None:
+    table = study.scores.pivot(index="annotator", columns=["instance", "criterion"], values="score")
+    llm = study.drafts[study.drafts["shown"]].set_index(["instance", "criterion"])["score"]
+    genuine = study.scores[
+        ~study.scores["sown"]
+    ]  # beside the model, nothing counts that was shown a wrong score
+    beside = genuine.pivot(index="annotator", columns=["instance", "criterion"], values="score")
+    joined = pd.concat([beside, llm.to_frame("llm").T])
+    for level in ("nominal", "ordinal", "interval"):
+        found = report["agreement"]
+        assert found["humans"][level] == pytest.approx(krippendorff_alpha(table, level))
+        assert found["humans_and_llm"][level] == pytest.approx(krippendorff_alpha(joined, level))
+        first = next(row for row in found["pairwise"] if {row["a"], row["b"]} == {"p0", "llm"})
+        assert first[level] == pytest.approx(krippendorff_alpha(joined.loc[["p0", "llm"]], level))
+        one = found["per_criterion"][1]
+        wanted = krippendorff_alpha(table.xs("true", axis=1, level="criterion"), level)
+        assert one["criterion"] == "true" and one["humans"][level] == pytest.approx(wanted)
+
+
+def test_parts_of_the_agreement(study: StudyFrames, report: dict[str, Any]) -> None:
+    agreement = report["agreement"]
+    assert [part["arm"] for part in agreement["by_arm"]] == ["assisted", "blind"]
+    assert {part["group"] for part in agreement["by_group"]} == {"researcher", "crowd"}
+    assert {part["system"] for part in agreement["by_system"]} == {"s0", "s1", "s2"}
+    crowd = study.scores[study.scores["group"] == "crowd"]
+    table = crowd.pivot(index="annotator", columns=["instance", "criterion"], values="score")
+    found = next(part for part in agreement["by_group"] if part["group"] == "crowd")
+    assert found["humans"]["ordinal"] == pytest.approx(krippendorff_alpha(table))
+    assert len(agreement["leave_one_out"]) == 5
+    ac2 = agreement["ac2"]
+    assert ac2["ci_low"] < ac2["value"] < ac2["ci_high"]
+    assert agreement["intervals"]["humans"]["ordinal"]["replicates"] == 100
+
+
+def test_only_blind_labels_judge_the_judges(study: StudyFrames, report: dict[str, Any]) -> None:
+    alignment = report["alignment"]
+    assert (alignment["labels"], alignment["leaned"]) == ("blind", False)
+    blind = study.scores[study.scores["arm"] == "blind"]
+    assert alignment["n_labels"] == len(blind)
+    means = blind.groupby(["instance", "criterion"])["score"].mean()
+    judge = study.drafts[study.drafts["run"] == 1].set_index(["instance", "criterion"])["score"]
+    wanted = np.corrcoef(means, judge[means.index])[0, 1]
+    assert alignment["runs"][1]["correlations"]["dataset"]["pearson"] == pytest.approx(wanted)
+    assert alignment["runs"][0]["alt_test"]["p_values"]
+    assert len(alignment["comparisons"]) == 2  # one pair of runs by two criteria
+
+
+def test_without_a_blind_arm_the_alt_test_is_refused(study: StudyFrames) -> None:
+    assisted = dataclasses.replace(study, scores=study.scores[study.scores["arm"] == "assisted"])
+    assert choose_labels(assisted).leaned
+    document = build_report(assisted, replicates=20)
+    assert document["alignment"]["runs"][0]["alt_test"]["winning_rate"] is None
+    assert any("draft in view" in note and "alt_test" in note for note in document["notes"])
+    assert document["systems"][0]["prediction_powered"]["value"] is None
+
+
+def test_imported_ratings_are_labels_without_a_draft() -> None:
+    """People of different number from item to item, two judges, nothing shown: nothing is called llm."""
+    rng = np.random.default_rng(0)
+    rows, drafts = [], []
+    for item in range(80):
+        truth = rng.normal(3, 1)
+        for person in rng.choice(5, size=3 if item % 2 else 5, replace=False):
+            score = float(np.clip(round(truth + rng.normal(0, 0.6)), 1, 5))
+            rows.append({"annotator": f"p{person}", "instance": f"i{item}", "arm": "blind", "score": score})
+        for run in (1, 2):
+            drafts.append(
+                {"run": run, "run_label": f"j{run}", "shown": False, "instance": f"i{item}"}
+                | {"score": truth + rng.normal(0, run / 2), "spread": 0.2}
+            )
+    document = build_report(make_frames(rows, drafts), replicates=50)
+    assert not any(row["b"] == "llm" for row in document["agreement"]["pairwise"])
+    assert any("None of the 2 runs is the shown one" in note for note in document["notes"])
+    first = document["alignment"]["runs"][0]
+    assert first["alt_test"]["model_scores"] == "as given" and first["alt_test"]["winning_rate"] is not None
+    assert first["alt_test_rounded"]["model_scores"] == "rounded"
+    assert first["consistency"]["mean_sd"] == pytest.approx(0.2)
+    assert document["alignment"]["comparisons"][0]["williams"]["t"] > 0
+
+
+def test_empty_studies_report_nulls_with_reasons() -> None:
+    for nothing in (make_frames(), make_frames(criteria=())):
+        document = build_report(nothing)
+        json.dumps(document, allow_nan=False)
+        assert document["agreement"]["humans"] == {"nominal": None, "ordinal": None, "interval": None}
+        assert document["units"] == document["score_change"]["n"] == 0
+        assert any("agreement" in note and "no unit has ratings by two" in note for note in document["notes"])
+        assert methods_paragraph(nothing, document).startswith("0 annotators")
+        assert tables_markdown(paper_tables(nothing, document))
+
+
+def test_one_constant_criterion_is_null_and_named() -> None:
+    rows = [
+        {
+            "annotator": name,
+            "instance": i,
+            "criterion": criterion,
+            "score": 4.0 if criterion == "dull" else i % 5 + 1,
+        }
+        for i in range(10)
+        for name in "ab"
+        for criterion in ("dull", "clear")
+    ]
+    document = build_report(make_frames(rows, criteria=("dull", "clear")), replicates=20)
+    dull, clear = document["agreement"]["per_criterion"]
+    assert dull["humans"]["ordinal"] is None and clear["humans"]["ordinal"] == 1
+    assert any(
+        "per_criterion[dull]" in note and "every paired rating is the same" in note
+        for note in document["notes"]
+    )
+
+
+def test_missing_scores_unscored_drafts_and_mixed_scales_are_noted(study: StudyFrames) -> None:
+    scores, drafts = study.scores.copy(), study.drafts.copy()
+    scores.loc[:4, "score"] = np.nan
+    drafts.loc[:2, "score"] = np.nan
+    holed = dataclasses.replace(study, scores=scores, drafts=drafts, scales={"clear": (1, 5), "true": (0, 1)})
+    notes = " ".join(build_report(holed, replicates=20)["notes"])
+    assert "5 submissions without a score" in notes and "3 of 240 drafts have no score" in notes
+    assert "different scales" in notes
+    assert "Left out: 5 submissions without a score and 3 drafts" in methods_paragraph(
+        holed, build_report(holed, replicates=20)
+    )
+
+
+def test_frames_name_what_they_lack(study: StudyFrames) -> None:
+    with pytest.raises(ValueError, match="scores table lacks the column 'arm'"):
+        dataclasses.replace(study, scores=study.scores.drop(columns="arm"))
+    with pytest.raises(ValueError, match="named twice"):
+        dataclasses.replace(study, criteria=["clear", "clear"])
+    stray = dataclasses.replace(study, criteria=["clear"])
+    with pytest.raises(ValueError, match="'true' is scored but not among the criteria"):
+        build_report(stray)
+
+
+def test_estimates_are_numbers_that_know_their_source() -> None:
+    found = Estimate(0.5, n_units=3, ci_low=0.1, ci_high=0.9)
+    assert found + 0.5 == 1 and found["n_units"] == 3 and found.value == 0.5
+    assert found.having(level="nominal").level == "nominal" and json.dumps(found) == "0.5"
+    for kept in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert kept == found and kept.details == found.details
+    with pytest.raises(AttributeError, match="no 'n'; it has: value, reason, n_units"):
+        _ = found.n
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        found.n_units = 4
+    with pytest.raises(AttributeError, match="no 'u'; it has: t"):
+        _ = Result(t=1).u
+    assert plain({"a": [math.inf, Estimate.undefined("x"), np.int64(2), np.array([1.5])]}) == {
+        "a": [None, None, 2, [1.5]]
+    }
+
+
+def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
+    votes = pd.DataFrame({"action": ["approve", "approve", "revise", "add"]})
+    tables = {table.name: table.frame for table in paper_tables(study, report, votes)}
+    assert set(tables) == {
+        "criteria_actions",
+        "evaluation_actions",
+        "score_changes",
+        "agreement",
+        "pairwise",
+        "time",
+        "pairwise_correlations",
+        "behaviours",
+        "distributions",
+        "systems",
+        "judges",
+        "assistance",
+    }
+    assert tables["criteria_actions"]["approve"].tolist() == [0.5]
+    assert (
+        tables["agreement"].set_index("criterion").loc["all", "ordinal"]
+        == report["agreement"]["humans"]["ordinal"]
+    )
+    people = tables["distributions"].query("source == 'people' and system == 'all'").iloc[0]
+    assert people[["1", "2", "3", "4", "5"]].sum() == people["n"] == len(study.scores)
+    assert tables["behaviours"].groupby("arm")["rate"].sum().tolist() == pytest.approx([1, 1])
+
+
+def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, report: dict[str, Any]) -> None:
+    text = methods_paragraph(study, report)
+    assert text.startswith(
+        "5 annotators (3 researchers and 2 crowd workers) scored 60 instances by 2 criteria"
+    )
+    assert f"ordinal {report['agreement']['humans']['ordinal']:.3f} [" in text
+    assert "100 bootstrap replicates" in text and "not over annotators" in text
+    assert "None" not in text and "nan" not in text
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=30))
+def test_no_text_breaks_a_table(text: str) -> None:
+    table = Table(text, text, text, pd.DataFrame({"a": [text, "x"], "b": [0.25, None]}))
+    lines = tables_markdown([table]).split("\n")
+    rows = [line for line in lines if line.startswith("| ")]
+    assert len(rows) == 3
+    for row in rows:
+        assert row.replace("\\\\", "").replace("\\|", "").count("|") == 3
+    latex = tables_latex([table]).replace(r"\\", "").replace(r"\&", "")
+    body = latex.split(r"\midrule")[1].split(r"\bottomrule")[0]
+    assert body.count("&") == 2
+    cleaned = (
+        body.replace(r"\{", "").replace(r"\}", "").replace(r"\%", "").replace(r"\$", "").replace(r"\#", "")
+    )
+    assert not set("%$#") & set(cleaned) and cleaned.count("{") == cleaned.count("}")
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_scores_take_seconds(study: StudyFrames) -> None:
+    """The first section in about a second here; ten times that on a busy machine is still no hang."""
+    copies = range(167)  # of 600 scores each
+
+    def many(frame: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat(
+            [frame.assign(instance=frame["instance"] + f"-{k}") for k in copies], ignore_index=True
+        )
+
+    large = dataclasses.replace(
+        study, instances=many(study.instances), scores=many(study.scores), drafts=many(study.drafts)
+    )
+    start = time.perf_counter()
+    found = agreement_section(large)
+    assert found.n_ratings == 167 * 600 and time.perf_counter() - start < 15
+    assert found.humans["ordinal"] == pytest.approx(agreement_section(study).humans["ordinal"], abs=0.01)
