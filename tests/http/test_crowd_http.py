@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Person
-from coeval.store.queries.crowd.reservations import Plan, Terms
+from coeval.domain import Person, Plan, Terms
 from coeval.study.access import Context
 from coeval.study.crowd import plans
 from coeval.study.importing.importing import import_study

@@ -11,9 +11,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from coeval.domain import Person, Study
-from coeval.store.queries.crowd.reservations import Plan, Terms
-from coeval.store.queries.scrutiny.assignments import Filter
+from coeval.domain import Filter, Person, Plan, Study, Terms
 from coeval.study.access import Context
 from coeval.study.crowd import onboarding, plans
 from coeval.study.crowd.exams import set_keys

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from coeval.domain import Action, Arm, Person, RowKind
+from coeval.domain import Action, Arm, Person, Plan, RowKind, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
 from coeval.rules.arms import Design
 from coeval.rules.evaluation_rows import SentRow
@@ -17,9 +17,7 @@ from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.bulk import reports
 from coeval.store.queries.crowd import reservations as crowd_store
-from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
 from coeval.store.queries.people import enrolments
-from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import Context
 from coeval.study.crowd import onboarding, plans
 from coeval.study.crowd.exams import set_keys

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from coeval.domain import Action, CriteriaSet, Person, Study, Vote
+from coeval.domain import Action, CriteriaSet, Filter, Person, Study, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError
-from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
 from coeval.study.criteria.rounds import cast_ballot, establish, get_round, list_suggestions, reopen_criteria
 from coeval.study.importing.importing import import_study

@@ -9,12 +9,10 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from coeval.domain import Action, Person
+from coeval.domain import Action, Person, Plan, Standing, StudyState, Terms
 from coeval.errors import InputError, NotAllowedError
 from coeval.store import Database
-from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
 from coeval.store.queries.people import enrolments, participants
-from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import Context
 from coeval.study.crowd import exams, onboarding, overview, plans
 from coeval.study.crowd.onboarding import Link

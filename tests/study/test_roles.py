@@ -12,9 +12,8 @@ import httpx
 import pytest
 from starlette.routing import Mount, Route
 
-from coeval.domain import Person, Role
+from coeval.domain import Person, Plan, Role, Terms
 from coeval.errors import NotAllowedError
-from coeval.store.queries.crowd.reservations import Plan, Terms
 from coeval.store.queries.people import accounts
 from coeval.study.access import Context
 from coeval.study.crowd import onboarding, plans

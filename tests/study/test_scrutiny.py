@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Action, Arm, Person, RowKind, Study
+from coeval.domain import Action, Arm, Filter, Person, RowKind, Study
 from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules.evaluation_rows import SentRow
-from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from coeval.domain import Answer, Message, Request
 from coeval.llm.client.abilities import Abilities
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError
-from coeval.llm.request import Answer, Message, Request
 from coeval.settings import Settings
 from tests.support.openai_stub import Reply, Stub
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from coeval.domain import Answer, Request
 from coeval.errors import ModelError
-from coeval.llm.request import Answer, Request
 
 
 class FakeAsk:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from coeval.domain import Answer, Message, Request
 from coeval.llm.client.client import Exchange
 from coeval.llm.client.failures import CallError
-from coeval.llm.request import Answer, Message, Request
 from coeval.llm.running.runner import Patience, Runner
 from tests.support.memory_ledger import MemoryLedger
 

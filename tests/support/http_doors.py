@@ -254,7 +254,9 @@ def criteria_tab() -> list[Door]:
         Door("criteria.rounds.list_suggestions", event(MAIN, "criteria", "select"), part=True),
         Door("criteria.rounds.cast_ballot", event(MAIN, "ballot", "submit", put=ballot, **voting)),
         Door("criteria.rounds.establish", event(MAIN, "establish", **voting)),
-        Door("criteria.rounds.take_findings", event(MAIN, "take-findings", put=fixed(findings=[0]), **voting)),
+        Door(
+            "criteria.rounds.take_findings", event(MAIN, "take-findings", put=fixed(findings=[0]), **voting)
+        ),
         Door("criteria.rounds.open_round", event(MAIN, "open-vote", put=lines)),
         Door("criteria.rounds.reopen_criteria", event(MAIN, "reopen")),
         Door("drafting.preparing.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
@@ -282,7 +284,11 @@ def setup_tasks() -> list[Door]:
 def setup_prefill() -> list[Door]:
     opened: dict[str, Any] = {"first": ("prefill",)}
     start = setup("prefill-start", put=fixed(prefill_model="test-model"), **opened)
-    queued = ("drafting.preparing.start_job", "drafting.preparing.prepare_run", "drafting.execution.run_drafting")
+    queued = (
+        "drafting.preparing.start_job",
+        "drafting.preparing.prepare_run",
+        "drafting.execution.run_drafting",
+    )
     return [
         *(Door(name, start) for name in queued),
         Door("drafting.preparing.restart_job", setup("job-resume", **opened)),
@@ -290,7 +296,8 @@ def setup_prefill() -> list[Door]:
         Door("drafting.preparing.cancel_job", setup("job-cancel", **opened)),
         Door("drafting.preparing.estimate_run", setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill", "select"))
-          for name in ("drafting.preparing.list_jobs", "drafting.helping.list_steps", "drafting.assistants.list_assistant_names")),
+          for name in ("drafting.preparing.list_jobs", "drafting.helping.list_steps",
+                       "drafting.assistants.list_assistant_names")),
         Door("drafting.helping.list_steps", setup("steps-criterion", "input", put=steps, **opened)),
         Door("drafting.helping.save_steps", setup("save-steps", put=steps, pick=False, **opened)),
         Door("drafting.helping.draft_steps", setup("Draft missing steps", **opened), says=NO_MODEL),
@@ -306,7 +313,9 @@ def setup_people() -> list[Door]:
         Door("people.sessions.end_sessions", setup("sessions-end", put=named("sessions-name"), pick=False)),
         Door("people.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
         Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
-        Door("hosting.snapshots.take_snapshot", setup("snapshot-take", pick=False), OWN, OWN, says="No place"),
+        Door(
+            "hosting.snapshots.take_snapshot", setup("snapshot-take", pick=False), OWN, OWN, says="No place"
+        ),
     ]
 
 

@@ -17,13 +17,11 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Action, Person, Proposal, Role, Task, Vote
+from coeval.domain import Action, Person, Plan, Proposal, Role, Standing, Task, Terms, Vote
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries import tasks
-from coeval.store.queries.crowd.reservations import Plan, Terms
 from coeval.store.queries.people import enrolments
-from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
 from coeval.study.crowd import exams, onboarding, plans

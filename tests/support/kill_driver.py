@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from coeval.domain import Message, Request
 from coeval.llm.client.client import Client
-from coeval.llm.request import Message, Request
 from coeval.llm.running.pool import run_all
 from coeval.llm.running.runner import Runner
 from coeval.settings import Settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from coeval.llm.request import Request
+from coeval.domain import Request
 
 
 class Rung(StrEnum):

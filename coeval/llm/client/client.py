@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
+from coeval.domain import Answer, Request
 from coeval.errors import ModelError
 from coeval.llm.client.abilities import Abilities, breaks_form, build_body, next_rung, step_down
 from coeval.llm.client.completions import parse_completion
@@ -28,7 +29,6 @@ from coeval.llm.client.failures import (
     shorten,
     status_failure,
 )
-from coeval.llm.request import Answer, Request
 
 if TYPE_CHECKING:
     import httpx2

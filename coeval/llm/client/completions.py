@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from coeval.domain import Answer, TokenProb
 from coeval.llm.client.failures import CallError, Failure, redact, shorten, status_failure
-from coeval.llm.request import Answer, TokenProb
 
 REFUSAL = "refusal"
 """The finish reason of an answer in which the model declined in words."""

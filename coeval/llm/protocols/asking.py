@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from coeval.domain import Answer, Ask, Message, Request
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.prompts import load_template
-from coeval.llm.request import Answer, Ask, Message, Request
 
 T = TypeVar("T")
 

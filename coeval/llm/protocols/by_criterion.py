@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 
-from coeval.domain import Criterion, ImportedDraft, Instance, Scale, Task
+from coeval.domain import Answer, Ask, Criterion, ImportedDraft, Instance, Request, Scale, Task
 from coeval.errors import InputError
 from coeval.llm.prompting.options import COEVAL, FUSION, JudgeOptions, answer_schema
 from coeval.llm.prompting.prompts import (
@@ -29,7 +29,6 @@ from coeval.llm.protocols.verdicts import (
 )
 from coeval.llm.reading.evaluations import ParsedEvaluation, parse_evaluation, parse_rationale
 from coeval.llm.reading.logprobs import expected_score
-from coeval.llm.request import Answer, Ask, Request
 
 Read = Callable[[str], ParsedEvaluation]
 

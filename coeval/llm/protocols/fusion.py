@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coeval.domain import Criterion, ImportedDraft, Instance, Task
+from coeval.domain import Answer, Ask, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.errors import InputError, ModelError
 from coeval.llm.assistants.catalogue import Assistant, describe_assistants, render_assistant_scores
 from coeval.llm.prompting.options import FUSION, JudgeOptions
@@ -26,7 +26,6 @@ from coeval.llm.protocols.verdicts import (
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.fused_scores import OVERALL, ParsedScore, parse_scores
 from coeval.llm.reading.lists import parse_plan
-from coeval.llm.request import Answer, Ask, Request
 
 Scores = Mapping[str, ParsedScore]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from coeval.domain import Criterion, Instance, Proposal, Task
+from coeval.domain import Answer, Ask, Criterion, Instance, Proposal, Request, Task
 from coeval.errors import InputError, ModelError
 from coeval.llm.prompting.options import CRITERIA_SCHEMA, MAX_SAMPLES, JudgeOptions
 from coeval.llm.prompting.prompts import render_criterion, render_sample, scale_values, task_values
 from coeval.llm.protocols.asking import ask_all, ask_twice, render_request
 from coeval.llm.reading.lists import MAX_ITEMS, parse_criteria, parse_steps
-from coeval.llm.request import Answer, Ask, Request
 from coeval.rules.similarity import merge_proposals
 
 MAX_EXAMPLES = 5

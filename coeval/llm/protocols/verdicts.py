@@ -7,11 +7,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coeval.domain import Criterion, EvaluationRow, ImportedDraft, Instance, RowKind
+from coeval.domain import Answer, Criterion, EvaluationRow, ImportedDraft, Instance, RowKind
 from coeval.llm.protocols.asking import ASKED_AGAIN
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.quotes import find_quotes
-from coeval.llm.request import Answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from coeval.domain import Scale
-from coeval.llm.request import TokenProb
+from coeval.domain import Scale, TokenProb
 
 MAX_PLACES = 50
 """Tokens that are tried as the place of the score."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from coeval.domain import Request
 from coeval.errors import InputError
 from coeval.llm.client.abilities import Abilities, build_body
-from coeval.llm.request import Request
 from coeval.llm.running.ledger import Ledger
 
 URL = "/v1/chat/completions"

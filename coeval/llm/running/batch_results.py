@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from coeval.domain import Call
+from coeval.domain import Answer, Call, Request
 from coeval.errors import InputError
 from coeval.llm.client.abilities import Abilities, build_body
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, Failure, redact, status_failure
-from coeval.llm.request import Answer, Request
 from coeval.llm.running.ledger import Prices
 
 MAX_LINE = 64_000_000

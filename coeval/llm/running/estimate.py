@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from coeval.domain import Request
 from coeval.llm.prompting.options import (
     ANALYZE_RATE,
     COEVAL,
@@ -17,7 +18,6 @@ from coeval.llm.prompting.options import (
     SCORE_ONLY,
     JudgeOptions,
 )
-from coeval.llm.request import Request
 
 CHARS_PER_TOKEN = 4.0
 PER_MESSAGE = 4

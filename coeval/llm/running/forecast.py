@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from coeval.domain import Call
+from coeval.domain import Call, Request
 from coeval.llm.prompting.options import COEVAL
-from coeval.llm.request import Request
 from coeval.llm.running.estimate import ANSWER_TOKENS, estimate_tokens
 from coeval.llm.running.ledger import Ledger, Prices
 from coeval.llm.running.progress import show_seconds

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from coeval.domain import Call
+from coeval.domain import Answer, Call
 from coeval.errors import InputError
 from coeval.llm.client.completions import parse_completion
-from coeval.llm.request import Answer
 
 
 class Ledger(Protocol):

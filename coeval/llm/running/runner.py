@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from coeval.domain import Call
+from coeval.domain import Answer, Call, Request
 from coeval.llm.client.client import Exchange
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.request import Answer, Request
 from coeval.llm.running.group_commit import GroupCommit
 from coeval.llm.running.ledger import Ledger, Prices, answer_of
 from coeval.llm.running.limiter import Limiter

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval.domain import Ballot, CriteriaSet, Criterion, Instance, Origin, Person, Proposal, Task, Vote
+from coeval.domain import (
+    Ballot,
+    CriteriaSet,
+    Criterion,
+    Instance,
+    Origin,
+    Person,
+    Proposal,
+    Suggestion,
+    Task,
+    Vote,
+)
 from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules import ballots
 from coeval.rules.arms import Design, tells_system
@@ -14,7 +25,6 @@ from coeval.rules.doubts import Finding, lint_criteria
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, review
-from coeval.store.queries.scrutiny.review import Suggestion
 from coeval.study.access import EVERYONE, OWNERS, Context, require_task, use_case
 
 

@@ -6,13 +6,11 @@ import csv
 import io
 import math
 
-from coeval.domain import MAX_REMARK, CriteriaSet, Person, Task
+from coeval.domain import MAX_REMARK, AnswerKey, Attempt, CriteriaSet, Graded, Person, Plan, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.crowd import answer_keys
-from coeval.store.queries.crowd.answer_keys import AnswerKey, Attempt, Graded
-from coeval.store.queries.crowd.reservations import Plan
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.crowd.grading import find_missed, get_answer, is_right
 

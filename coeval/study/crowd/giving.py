@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from coeval.domain import Arm, Person, Task
+from coeval.domain import Arm, Person, Plan, Standing, StudyState, Task
 from coeval.errors import NotAllowedError
 from coeval.rules.arms import Design, draw_order
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import answer_keys, reservations
-from coeval.store.queries.crowd.reservations import Plan, StudyState
 from coeval.store.queries.people import enrolments
-from coeval.store.queries.people.enrolments import Standing
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import Context
 from coeval.study.crowd.grading import grade_checks

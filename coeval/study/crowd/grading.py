@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from coeval.domain import Action, Draft, Person, Submission, Task
+from coeval.domain import Action, AnswerKey, Draft, Person, Plan, Standing, Submission, Task
 from coeval.store import Database
 from coeval.store.queries.crowd import answer_keys, reservations
-from coeval.store.queries.crowd.answer_keys import AnswerKey
-from coeval.store.queries.crowd.reservations import Plan
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import enrolments
-from coeval.store.queries.people.enrolments import Standing
 from coeval.store.queries.scrutiny import submissions
 
 CHANGED = (Action.DELETE, Action.REVISE)

@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from coeval.domain import Person, Task
+from coeval.domain import Attempt, Enrolment, Person, Plan, Standing, StudyState, Task
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import answer_keys, reservations
-from coeval.store.queries.crowd.answer_keys import Attempt
-from coeval.store.queries.crowd.reservations import Plan, StudyState
 from coeval.store.queries.people import accounts, enrolments
-from coeval.store.queries.people.enrolments import Enrolment, Standing
 from coeval.study.access import EVERYONE, Context, use_case
 from coeval.study.crowd.exams import grade_exam
 from coeval.study.people.accounts import count_arrival, ensure_linked

@@ -7,13 +7,9 @@ import io
 import statistics
 from dataclasses import dataclass, replace
 
-from coeval.domain import Person
+from coeval.domain import Attempt, Participant, Person, Plan, Standing
 from coeval.store.queries.crowd import answer_keys, reservations
-from coeval.store.queries.crowd.answer_keys import Attempt
-from coeval.store.queries.crowd.reservations import Plan
 from coeval.store.queries.people import participants
-from coeval.store.queries.people.enrolments import Standing
-from coeval.store.queries.people.participants import Participant
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.onboarding import require_plan
 from coeval.study.exporting.export import safe

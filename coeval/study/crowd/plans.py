@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from datetime import timedelta
 
-from coeval.domain import MAX_TEXT, Person, Role
+from coeval.domain import MAX_TEXT, Enrolment, Person, Plan, Role, Standing, StudyState, Terms
 from coeval.errors import InputError, NotFoundError
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import reservations
-from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
 from coeval.store.queries.people import enrolments, removal
-from coeval.store.queries.people.enrolments import Enrolment, Standing
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.crowd.onboarding import require_plan
 from coeval.study.people.sessions import require_person, time_from_now

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from coeval.domain import Call, Job, JobState, Person
-from coeval.llm.request import Request
+from coeval.domain import Call, Job, JobState, Person, Request
 from coeval.llm.running.batch_files import BatchWriter, write_batch
 from coeval.llm.running.batch_results import BadLine, read_batch
 from coeval.llm.running.ledger import Prices

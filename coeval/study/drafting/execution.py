@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval.domain import Draft, DraftStatus, ImportedDraft, Instance, Person
+from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Instance, Person
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.prompting.options import FUSION
-from coeval.llm.request import Ask
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.store.queries import tasks

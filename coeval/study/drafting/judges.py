@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
-from coeval.domain import Criterion, ImportedDraft, Instance, Task
+from coeval.domain import Ask, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.llm.assistants.catalogue import Assistant
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.protocols import by_criterion, fusion
-from coeval.llm.request import Ask, Request
 
 Questions = list[tuple[Request, int]]
 

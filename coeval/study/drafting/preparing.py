@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 
-from coeval.domain import CriteriaSet, Job, JobState, Person, Proposal, Run, Task
+from coeval.domain import CriteriaSet, Job, JobState, Person, Proposal, Request, Run, Task
 from coeval.errors import InputError, ModelError, NotFoundError
 from coeval.llm.client.client import Client, Exchange
 from coeval.llm.prompting.options import COEVAL, FUSION, JudgeOptions
 from coeval.llm.protocols.ideation import draft_criteria as ask_for_criteria
-from coeval.llm.request import Request
 from coeval.llm.running.estimate import ANSWER_TOKENS
 from coeval.llm.running.forecast import Forecast, forecast
 from coeval.llm.running.ledger import Prices

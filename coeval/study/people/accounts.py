@@ -17,12 +17,11 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from coeval.domain import Person, Role
+from coeval.domain import Account, Invitation, Person, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.settings import SignIn
 from coeval.store import Database
 from coeval.store.queries.people import accounts, people
-from coeval.store.queries.people.accounts import Account, Invitation
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.people.sessions import (
     LINK_KINDS,

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coeval.domain import CriteriaSet, Criterion, Person, Task
+from coeval.domain import Assignment, CriteriaSet, Criterion, Filter, Person, Task
 from coeval.errors import NotFoundError
 from coeval.store import Database
 from coeval.store.queries.scrutiny import assignments, submissions
-from coeval.store.queries.scrutiny.assignments import Assignment, Filter
 
 
 class Move(StrEnum):

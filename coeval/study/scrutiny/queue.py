@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from coeval.domain import CriteriaSet, Criterion, Draft, Instance, Person, Submission, Task
+from coeval.domain import (
+    Assignment,
+    CriteriaSet,
+    Criterion,
+    Draft,
+    Filter,
+    Instance,
+    Mark,
+    Person,
+    Submission,
+    Task,
+)
 from coeval.errors import NotFoundError
 from coeval.rules import arms
 from coeval.rules.arms import Design
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
-from coeval.store.queries.scrutiny.assignments import Assignment, Filter, Mark
 from coeval.study.access import Context
 from coeval.study.crowd.giving import ensure_work
 from coeval.study.scrutiny.places import Place, Where, find_place

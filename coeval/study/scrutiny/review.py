@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coeval.domain import MAX_REMARK, Criterion, Draft, Instance, Person, Submission, Task
+from coeval.domain import (
+    MAX_REMARK,
+    Adjudication,
+    Change,
+    Criterion,
+    Dispute,
+    Draft,
+    Instance,
+    Person,
+    Submission,
+    Task,
+)
 from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules.habits import Habits, find_habits
 from coeval.rules.planted_errors import Sown, apply_sown
@@ -13,7 +24,6 @@ from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import planted_errors, review, submissions
-from coeval.store.queries.scrutiny.review import Adjudication, Change, Dispute
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.scrutiny.queue import require_set
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coeval.domain import Arm, Criterion, Draft, DraftStatus, Person, Submission, Task
+from coeval.domain import Arm, Assignment, Criterion, Draft, DraftStatus, Person, Submission, Task
 from coeval.rules import arms, planted_errors
 from coeval.rules.arms import Design
 from coeval.rules.planted_errors import Sown, SownKind
@@ -14,7 +14,7 @@ from coeval.store.queries.crowd import answer_keys
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import planted_errors as sowing
 from coeval.store.queries.scrutiny import submissions
-from coeval.store.queries.scrutiny.assignments import Assignment, open_assignment
+from coeval.store.queries.scrutiny.assignments import open_assignment
 from coeval.study.crowd.giving import draw_balanced_arm
 
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from coeval.domain import MAX_REMARK, Criterion, Person, Submission
+from coeval.domain import MAX_REMARK, Assignment, Criterion, Mark, Person, Submission
 from coeval.errors import InputError, StaleError
 from coeval.rules import evaluation_rows
 from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.store.queries.scrutiny import assignments, review, submissions
-from coeval.store.queries.scrutiny.assignments import Assignment, Mark
 from coeval.study.access import EVERYONE, Context, require_task, use_case
 from coeval.study.crowd.giving import check_saving
 from coeval.study.scrutiny.places import Move, Where, find_place, find_start

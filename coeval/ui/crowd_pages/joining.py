@@ -10,9 +10,8 @@ from collections.abc import Callable
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from coeval.domain import Person
+from coeval.domain import Person, Standing
 from coeval.errors import CoevalError, NotAllowedError, NotFoundError
-from coeval.store.queries.people.enrolments import Standing
 from coeval.study.access import Context
 from coeval.study.crowd import onboarding, overview
 from coeval.study.crowd.onboarding import Link, Visit

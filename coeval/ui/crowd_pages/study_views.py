@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from coeval.store.queries.crowd.answer_keys import Attempt
-from coeval.store.queries.crowd.reservations import StudyState
-from coeval.store.queries.people.enrolments import Standing
+from coeval.domain import Attempt, Standing, StudyState
 from coeval.study.crowd.onboarding import Link, Visit
 from coeval.ui.components.view import Node, el, table
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Person
+from coeval.domain import Attempt, Participant, Person
 from coeval.errors import CoevalError, InputError, NotFoundError
-from coeval.store.queries.crowd.answer_keys import Attempt
-from coeval.store.queries.people.participants import Participant
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.crowd import overview, plans

@@ -8,9 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Person
+from coeval.domain import Person, Plan, StudyState, Terms
 from coeval.errors import CoevalError
-from coeval.store.queries.crowd.reservations import Plan, StudyState, Terms
 from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.crowd import exams, plans

@@ -8,9 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Person, Scale
+from coeval.domain import Dispute, Person, Scale
 from coeval.errors import CoevalError, InputError
-from coeval.store.queries.scrutiny.review import Dispute
 from coeval.study.access import Context
 from coeval.study.criteria import rounds
 from coeval.study.scrutiny import design, review

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coeval.domain import Action, Arm, EvaluationRow, RowKind, ScrutinyRow, Submission
+from coeval.domain import Action, Arm, Change, EvaluationRow, RowKind, ScrutinyRow, Submission
 from coeval.rules.evaluation_rows import name_rows
 from coeval.rules.habits import Habits
-from coeval.store.queries.scrutiny.review import Change
 from coeval.study.scrutiny.review import Column, Comparison
 from coeval.ui.components.view import Node, el, table
 

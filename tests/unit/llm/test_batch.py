@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coeval.domain import Call
+from coeval.domain import Call, Message, Request
 from coeval.errors import InputError
-from coeval.llm.request import Message, Request
 from coeval.llm.running import batch_results
 from coeval.llm.running.batch_files import BatchWriter, custom_id, write_batch
 from coeval.llm.running.batch_results import BadLine, read_batch

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coeval.domain import Request, TokenProb
 from coeval.errors import ModelError
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, Failure, parse_retry_after
-from coeval.llm.request import Request, TokenProb
 from coeval.settings import Settings
 from tests.support.asking import GOOD, QUESTION, ask, fail, make_client, run
 from tests.support.openai_stub import Reply, start_stub

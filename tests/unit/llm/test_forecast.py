@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from coeval.domain import Message, Request
 from coeval.errors import InputError
 from coeval.llm.prompting.options import COEVAL
-from coeval.llm.request import Message, Request
 from coeval.llm.running.estimate import ANSWER_TOKENS
 from coeval.llm.running.forecast import CALL_SECONDS, forecast
 from coeval.llm.running.ledger import Prices

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coeval.domain import Answer, Request
 from coeval.llm.client.abilities import JSON_INSTRUCTION, Abilities, Rung, build_body, step_down
 from coeval.llm.client.client import Client
-from coeval.llm.request import Answer, Request
 from tests.support.asking import GOOD, QUESTION, SCHEMA, ask, make_client, run
 from tests.support.openai_stub import start_stub
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coeval.domain import Criterion, Instance, Scale, Task
+from coeval.domain import Criterion, Instance, Message, Request, Scale, Task
 from coeval.errors import InputError
 from coeval.llm.prompting.options import PERSONAS, PROTOCOLS, JudgeOptions, answer_schema
 from coeval.llm.prompting.prompts import (
@@ -21,7 +21,6 @@ from coeval.llm.prompting.prompts import (
     render_scale,
 )
 from coeval.llm.protocols.by_criterion import render_calls
-from coeval.llm.request import Message, Request
 from coeval.llm.running.estimate import estimate_run, estimate_tokens
 
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer", guidelines="Be fair.")

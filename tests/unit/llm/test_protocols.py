@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from coeval.domain import Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task
+from coeval.domain import Answer, Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task, TokenProb
 from coeval.errors import InputError, ModelError
 from coeval.llm.assistants.catalogue import list_assistants
 from coeval.llm.prompting.options import JudgeOptions, answer_schema
@@ -18,7 +18,6 @@ from coeval.llm.protocols.by_criterion import judge
 from coeval.llm.protocols.fusion import draft_plan, fuse
 from coeval.llm.protocols.ideation import draft_criteria, draft_steps
 from coeval.llm.reading.logprobs import expected_score
-from coeval.llm.request import Answer, TokenProb
 from tests.support.fake_ask import FakeAsk
 
 T = TypeVar("T")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coeval.domain import Answer
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.request import Answer
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coeval.domain import Criterion, Instance, Scale, Task
+from coeval.domain import Answer, Criterion, Instance, Request, Scale, Task
 from coeval.llm.client.abilities import Abilities, Rung, build_body
 from coeval.llm.prompting.options import (
     ANALYZE_RATE,
@@ -22,7 +22,6 @@ from coeval.llm.prompting.options import (
 from coeval.llm.protocols import by_criterion
 from coeval.llm.protocols.fusion import fuse
 from coeval.llm.protocols.ideation import draft_criteria, draft_steps
-from coeval.llm.request import Answer, Request
 from tests.support.stub_answers import default_reply, scale_of
 
 TASK = Task("t", "Retell", "Retell the note.")

@@ -3,54 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.domain import Criterion
+from coeval.domain import AnswerKey, Attempt, Criterion, Graded
 from coeval.store.engines.statements import insert, now, one, rows, scalar, to_json
 from coeval.store.queries.criteria import criterion_of
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerKey:
-    """What a right answer is: one of these scores, and these drafted lines deleted or revised.
-
-    ``must`` are positions in the draft, from 1; empty ``accepted`` takes any score.
-    """
-
-    instance: int
-    criterion: int
-    accepted: tuple[float, ...] = ()
-    must: tuple[int, ...] = ()
-    explanation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """One item of an exam as it was answered."""
-
-    instance: str
-    criterion: str
-    right: bool
-    given: float | None
-    accepted: tuple[float, ...]
-    missed: tuple[int, ...]
-    explanation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One handing-in of an exam."""
-
-    person: int
-    attempt: int
-    right: int
-    items: int
-    passed: bool
-    detail: tuple[Graded, ...]
-    at: str = ""
 
 
 def list_keys(db: Database, task: int) -> list[AnswerKey]:

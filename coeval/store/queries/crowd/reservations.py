@@ -8,63 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import asdict
 from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.domain import Arm
+from coeval.domain import Arm, Plan, StudyState, Terms
 from coeval.store.engines.statements import now, one, rows, scalar, to_json
 
 HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"
-
-
-class StudyState(StrEnum):
-    """Running gives out work; paused lets people finish what they hold; closed takes no more saves."""
-
-    RUNNING = "running"
-    PAUSED = "paused"
-    CLOSED = "closed"
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What the people of a study are told, asked and paid."""
-
-    consent: str = ""
-    guidelines: str = ""
-    """Pages, one after the other, parted by lines of three hyphens."""
-    service: str = ""
-    """Whose links bring people: ``prolific``, ``mturk``, or empty for those who sign in by themselves."""
-    code_done: str = ""
-    code_screened: str = ""
-    code_declined: str = ""
-    hourly_rate: float = 0.0
-    currency: str = "GBP"
-    pass_share: float = 0.8
-    """Share of the exam's items that have to be right."""
-    max_tries: int = 2
-    review: bool = False
-    """Whether an owner admits by hand whoever passed."""
-    warn_after: int = 1
-    block_after: int = 2
-    """Failed attention checks until a warning, and until the work stops."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a task is given out to a crowd: ``per_instance`` people each, ``quota`` instances a person."""
-
-    state: StudyState = StudyState.RUNNING
-    per_instance: int = 3
-    batch: int = 5
-    quota: int = 20
-    reserve_minutes: int = 60
-    exam: int | None = None
-    """The task that is the qualification."""
-    terms: Terms = field(default_factory=Terms)
 
 
 def get_plan(db: Database, task: int) -> Plan | None:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.domain import Person, Role
+from coeval.domain import Account, Invitation, Role
 from coeval.store.engines.statements import insert, now, one, scalar
 from coeval.store.queries.people.people import get_person_by_id, person_of
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A person's account; ``secret`` is the Argon2 hash of a password, or empty."""
-
-    person: Person
-    kind: str
-    subject: str
-    secret: str = ""
-    guest: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Invitation:
-    """What a link gives: an account in a role, or, to a person there is, a new password."""
-
-    role: Role
-    created_by: str
-    person: Person | None = None
-
 
 SELECT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"
 

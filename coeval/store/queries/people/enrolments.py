@@ -2,50 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.domain import Enrolment, Standing
 from coeval.store.engines.statements import insert, now, one, rows, scalar
-
-
-class Standing(StrEnum):
-    """A person's place in a study, from the first page to the end."""
-
-    CONSENTED = "consented"
-    """reads the guidelines"""
-    EXAM = "exam"
-    """takes the qualification"""
-    REVIEW = "review"
-    """waits for an owner to read the exam"""
-    SCREENED_OUT = "screened_out"
-    """failed the exam for the last time, or was refused"""
-    ADMITTED = "admitted"
-    """is given work"""
-    WARNED = "warned"
-    """failed an attention check, and has to read so before going on"""
-    FINISHED = "finished"
-    """did all they were asked for"""
-    REJECTED = "rejected"
-    """an owner took the work out of the statistics"""
-    BLOCKED = "blocked"
-    """failed too many attention checks"""
-    REMOVED = "removed"
-    """asked for their data to be removed"""
-
-
-@dataclass(frozen=True, slots=True)
-class Enrolment:
-    """One step of one person in one study."""
-
-    task: int
-    person: int
-    state: Standing
-    note: str = ""
-    actor: str = ""
-    at: str = ""
 
 
 def _enrolment(row: dict[str, Any]) -> Enrolment:

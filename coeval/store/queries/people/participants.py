@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlite_utils import Database
 
+from coeval.domain import Participant, Standing
 from coeval.store.engines.statements import rows
-from coeval.store.queries.people.enrolments import Standing
 
 PARTICIPANTS = """
 SELECT p.id, p.name, e.state, e.note, e.at AS since, c.kind, c.subject,
@@ -43,28 +41,6 @@ SELECT taken, done, count(*) AS n FROM (
 ARMS = (
     "SELECT arm, count(*) AS n FROM assignment WHERE task = ? AND arm IS NOT NULL GROUP BY arm ORDER BY arm"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """One person's part in a study; ``service_id`` is what the crowd service calls them."""
-
-    id: int
-    name: str
-    state: Standing
-    note: str
-    joined_at: str
-    last_save: str
-    active_minutes: float
-    finished: int = 0
-    held: int = 0
-    timed_out: int = 0
-    checks: int = 0
-    failed: int = 0
-    kind: str = ""
-    service_id: str = ""
-    study: str = ""
-    session: str = ""
 
 
 def list_participants(db: Database, task: int) -> list[Participant]:

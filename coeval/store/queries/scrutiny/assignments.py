@@ -6,50 +6,15 @@ Every function here reads a few rows through an index: its time does not grow wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.domain import Arm
+from coeval.domain import Arm, Assignment, Filter, Mark
 from coeval.store.engines.statements import now, one, rows, scalar
 
-
-class Filter(StrEnum):
-    """Which of a person's instances the screen goes through."""
-
-    ALL = "all"
-    UNFINISHED = "unfinished"
-    FLAGGED = "flagged"
-
-
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """One instance in one person's queue; positions count from 1."""
-
-    annotator: int
-    task: int
-    position: int
-    instance: int
-    arm: Arm | None
-    """Drawn when the person first opens the instance; None until then."""
-    finished: bool
-    flagged: bool
-    skipped: bool = False
-    opened_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What a person says of an instance as a whole."""
-
-    flagged: bool = False
-    skipped: bool = False
-    comment: str = ""
 
 
 def _assignment(row: dict[str, Any]) -> Assignment:

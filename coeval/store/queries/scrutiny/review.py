@@ -2,71 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.domain import Instance, Submission
+from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
 from coeval.rules.habits import Save
 from coeval.store.engines.statements import insert, now, one, rows, scalar
 from coeval.store.queries.scrutiny.submissions import submission_of
 from coeval.store.queries.tasks import instance_of
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One save of one person; ``before`` is the score of the revision it followed."""
-
-    id: int
-    at: str
-    person: str
-    instance: str
-    criterion: str
-    revision: int
-    arm: str
-    score: float | None
-    before: float | None
-    n_changed: int
-    """Lines that were not kept as drafted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dispute:
-    """An instance by a criterion where people's scores differ."""
-
-    instance: int
-    external_id: str
-    criterion: int
-    text: str
-    n: int
-    low: float
-    high: float
-    decided: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Adjudication:
-    """What an owner decided for one instance by one criterion."""
-
-    instance: int
-    criterion: int
-    score: float
-    note: str = ""
-    decided_by: str = ""
-    decided_at: str = ""
-    revision: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A criterion that somebody thought of at an instance."""
-
-    text: str
-    person: str
-    instance: Instance
-    at: str
-    id: int
 
 
 def list_changes(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from coeval.domain import Action, Ballot, CriteriaSet, Origin, Task
+from coeval.domain import Action, Ballot, CriteriaSet, Origin, Suggestion, Task
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.doubts import Finding
-from coeval.store.queries.scrutiny.review import Suggestion
 from coeval.study.criteria.rounds import RoundState
 from coeval.ui.components.view import Node, el
 

@@ -14,8 +14,8 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
+from coeval.domain import Filter
 from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError, StaleError, StorageError
-from coeval.store.queries.scrutiny.assignments import Filter
 from coeval.study.access import Context
 from coeval.study.scrutiny import steps
 from coeval.study.scrutiny.steps import Move, Where

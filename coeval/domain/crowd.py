@@ -1,0 +1,151 @@
+"""Crowd studies: the plan, where people stand, exams and their keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class StudyState(StrEnum):
+    """Running gives out work; paused lets people finish what they hold; closed takes no more saves."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the people of a study are told, asked and paid."""
+
+    consent: str = ""
+    guidelines: str = ""
+    """Pages, one after the other, parted by lines of three hyphens."""
+    service: str = ""
+    """Whose links bring people: ``prolific``, ``mturk``, or empty for those who sign in by themselves."""
+    code_done: str = ""
+    code_screened: str = ""
+    code_declined: str = ""
+    hourly_rate: float = 0.0
+    currency: str = "GBP"
+    pass_share: float = 0.8
+    """Share of the exam's items that have to be right."""
+    max_tries: int = 2
+    review: bool = False
+    """Whether an owner admits by hand whoever passed."""
+    warn_after: int = 1
+    block_after: int = 2
+    """Failed attention checks until a warning, and until the work stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a task is given out to a crowd: ``per_instance`` people each, ``quota`` instances a person."""
+
+    state: StudyState = StudyState.RUNNING
+    per_instance: int = 3
+    batch: int = 5
+    quota: int = 20
+    reserve_minutes: int = 60
+    exam: int | None = None
+    """The task that is the qualification."""
+    terms: Terms = field(default_factory=Terms)
+
+
+class Standing(StrEnum):
+    """A person's place in a study, from the first page to the end."""
+
+    CONSENTED = "consented"
+    """reads the guidelines"""
+    EXAM = "exam"
+    """takes the qualification"""
+    REVIEW = "review"
+    """waits for an owner to read the exam"""
+    SCREENED_OUT = "screened_out"
+    """failed the exam for the last time, or was refused"""
+    ADMITTED = "admitted"
+    """is given work"""
+    WARNED = "warned"
+    """failed an attention check, and has to read so before going on"""
+    FINISHED = "finished"
+    """did all they were asked for"""
+    REJECTED = "rejected"
+    """an owner took the work out of the statistics"""
+    BLOCKED = "blocked"
+    """failed too many attention checks"""
+    REMOVED = "removed"
+    """asked for their data to be removed"""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """One step of one person in one study."""
+
+    task: int
+    person: int
+    state: Standing
+    note: str = ""
+    actor: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """What a right answer is: one of these scores, and these drafted lines deleted or revised.
+
+    ``must`` are positions in the draft, from 1; empty ``accepted`` takes any score.
+    """
+
+    instance: int
+    criterion: int
+    accepted: tuple[float, ...] = ()
+    must: tuple[int, ...] = ()
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """One item of an exam as it was answered."""
+
+    instance: str
+    criterion: str
+    right: bool
+    given: float | None
+    accepted: tuple[float, ...]
+    missed: tuple[int, ...]
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One handing-in of an exam."""
+
+    person: int
+    attempt: int
+    right: int
+    items: int
+    passed: bool
+    detail: tuple[Graded, ...]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """One person's part in a study; ``service_id`` is what the crowd service calls them."""
+
+    id: int
+    name: str
+    state: Standing
+    note: str
+    joined_at: str
+    last_save: str
+    active_minutes: float
+    finished: int = 0
+    held: int = 0
+    timed_out: int = 0
+    checks: int = 0
+    failed: int = 0
+    kind: str = ""
+    service_id: str = ""
+    study: str = ""
+    session: str = ""

@@ -1,0 +1,116 @@
+"""Drafts, and what people made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from coeval.domain.criteria import Action
+
+
+class RowKind(StrEnum):
+    """The kinds of line in an evaluation."""
+
+    CONCLUSION = "conclusion"
+    SCORE = "score"
+    EVIDENCE = "evidence"
+
+
+class Arm(StrEnum):
+    """How an instance is shown to an annotator: with the draft, without it, or only after a first score."""
+
+    ASSISTED = "assisted"
+    BLIND = "blind"
+    FIRST = "first"
+
+
+class DraftStatus(StrEnum):
+    """Whether a score could be read from the model's answer."""
+
+    OK = "ok"
+    UNSCORED = "unscored"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A span quoted from the output; ``start`` and ``end`` are None where it was not found there.
+
+    Offsets count Unicode code points of the output, end exclusive.
+    """
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def found(self) -> bool:
+        return self.start is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRow:
+    """One line of an evaluation, with the spans it quotes."""
+
+    kind: RowKind
+    text: str
+    quotes: tuple[Quote, ...] = ()
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The model's evaluation of one instance by one criterion: immutable, with its provenance.
+
+    ``score`` is None exactly when ``status`` is unscored; ``reason`` then says why and ``raw`` holds the
+    model's own words. ``samples`` are the scores of the single answers where more than one was asked for.
+    """
+
+    instance: int
+    criterion: int
+    score: float | None
+    rows: tuple[EvaluationRow, ...] = ()
+    status: DraftStatus = DraftStatus.OK
+    reason: str = ""
+    raw: str = ""
+    samples: tuple[float, ...] = ()
+    attempt: int = 1
+    run: int = 0
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScrutinyRow:
+    """What a person did to one line: ``draft_row`` is None for a line they added."""
+
+    kind: RowKind
+    action: Action
+    draft_row: int | None = None
+    reason: str = ""
+    text: str = ""
+    """The new wording for ``revise`` and ``add``; empty otherwise. For the score row: the new score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One person's saved scrutiny of one instance by one criterion; append-only, latest revision counts."""
+
+    person: int
+    instance: int
+    criterion: int
+    score: float | None
+    rows: tuple[ScrutinyRow, ...]
+    draft: int | None = None
+    arm: Arm = Arm.ASSISTED
+    opened_at: str = ""
+    submitted_at: str = ""
+    active_ms: int | None = None
+    revision: int = 1
+    uid: str = ""
+    """A key made by the browser, so that a save sent twice is kept once."""
+    bulk: bool = False
+    """Whether some lines were approved all at once, with "Approve the rest"."""
+    shown_score: float | None = None
+    """The score that stood on the screen: the draft's, or the wrong one sown; None where none was shown."""
+    sown: str = ""
+    """What was wrong on purpose in the draft shown: ``score``, ``evidence`` or, as a rule, nothing."""
+    id: int = 0

@@ -1,0 +1,43 @@
+"""People, their roles, and how they prove who they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a person may do; owners set up, researchers see statistics, annotators scrutinise."""
+
+    OWNER = "owner"
+    RESEARCHER = "researcher"
+    ANNOTATOR = "annotator"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who signs in; ``name`` is unique in a database."""
+
+    name: str
+    role: Role = Role.ANNOTATOR
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A person's account; ``secret`` is the Argon2 hash of a password, or empty."""
+
+    person: Person
+    kind: str
+    subject: str
+    secret: str = ""
+    guest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What a link gives: an account in a role, or, to a person there is, a new password."""
+
+    role: Role
+    created_by: str
+    person: Person | None = None

@@ -1,0 +1,60 @@
+"""What the file of a finished study holds, before it is stored: names stand where ids will be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain.criteria import Criterion
+from coeval.domain.evaluations import Arm, EvaluationRow, ScrutinyRow
+from coeval.domain.judges import Run
+from coeval.domain.tasks import Instance, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What a file of a finished study holds, before it is stored: names stand where ids will be."""
+
+    task: Task
+    instances: tuple[Instance, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
+    runs: tuple[ImportedRun, ...] = ()
+    submissions: tuple[ImportedSubmission, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was left out or mended on reading, with counts; shown after the import."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedDraft:
+    """A draft as read from a file: instance by external id, criterion by text."""
+
+    instance: str
+    criterion: str
+    score: float | None
+    rows: tuple[EvaluationRow, ...] = ()
+    reason: str = ""
+    raw: str = ""
+    samples: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """A judge's drafts as read from a file."""
+
+    run: Run
+    drafts: tuple[ImportedDraft, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSubmission:
+    """A submission as read from a file; a row's ``draft_row`` is the position of the drafted line."""
+
+    person: str
+    instance: str
+    criterion: str
+    score: float | None
+    rows: tuple[ScrutinyRow, ...] = ()
+    opened_at: str = ""
+    submitted_at: str = ""
+    arm: Arm = Arm.ASSISTED
+    run: str = ""
+    """Label of the run whose draft was shown; empty where there was none."""
