@@ -24,6 +24,7 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
+from tests.support.browser import browser, page  # noqa: F401 fixtures of every browser test
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -110,7 +110,7 @@ class Submission:
     bulk: bool = False
     """Whether some lines were approved all at once, with "Approve the rest"."""
     shown_score: float | None = None
-    """The score that stood on the screen: the draft's, or the wrong one sown; None where none was shown."""
-    sown: str = ""
+    """The score that stood on the screen: the draft's, or the wrong one planted; None where none was shown."""
+    planted: str = ""
     """What was wrong on purpose in the draft shown: ``score``, ``evidence`` or, as a rule, nothing."""
     id: int = 0

@@ -1,7 +1,7 @@
 """How a study shows its drafts: the shares of the arms, and what is drawn from them by a salted hash.
 
 A draw depends on the task's secret seed and on the ids alone: nobody can guess it, move it, or have it drawn
-again. The blind arm and the sown drafts are what tell the pull of the draft from agreement with it
+again. The blind arm and the drafts with a planted error are what tell the pull of the draft from agreement with it
 (Schroeder et al. 2025).
 """
 
@@ -31,12 +31,12 @@ class Design:
     """What an owner decides about a task's screens. Shares are of 1.
 
     ``blind_share`` and ``first_share`` are of (annotator, instance): no draft, or the draft only after a first
-    score. ``sown_share`` is of the assisted (annotator, instance, criterion): something wrong on purpose.
+    score. ``planted_share`` is of the assisted (annotator, instance, criterion): something wrong on purpose.
     """
 
     blind_share: float = 0.0
     first_share: float = 0.0
-    sown_share: float = 0.0
+    planted_share: float = 0.0
     idle_seconds: int = 60
     """Without a sign of life for this long, the active time stands still."""
     display: Display = Display.PLAIN
@@ -49,7 +49,11 @@ def check_design(design: Design) -> Design:
     Raises:
         InputError: a share is not from 0 to 1, the arms come to more than 1, or the idle time is odd.
     """
-    shares = {"blind": design.blind_share, "judge-first": design.first_share, "sown": design.sown_share}
+    shares = {
+        "blind": design.blind_share,
+        "judge-first": design.first_share,
+        "planted errors": design.planted_share,
+    }
     for name, share in shares.items():
         if not (math.isfinite(share) and 0 <= share <= 1):
             raise InputError(f"The {name} share is {share:.0%}: choose one from 0% to 100%.")

@@ -45,7 +45,7 @@ def check(
 ) -> tuple[ScrutinyRow, ...]:
     """The rows of a submission, in the order of the draft, added lines last.
 
-    ``draft`` is what was on the screen, with anything sown in it. In the blind arm it is left out of account:
+    ``draft`` is what was on the screen, with anything planted in it. In the blind arm it is left out of account:
     there every line is the person's own.
 
     Raises:

@@ -1,7 +1,7 @@
 """Whether drafts are still read: figures of how each person works, and the questions they raise.
 
 A fast hand that keeps everything may be careless, or the drafts may be good. The figures cannot tell, so they
-are put as questions; a sown draft that was let stand is the only sign that speaks by itself.
+are put as questions; a draft with a planted error that was let stand is the only sign that speaks by itself.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ LONG_STREAK = 20
 """Evaluations in a row with every line kept, from which on the question is put."""
 QUICK = 1 / 3
 """Share of everybody's median time under which the question is put."""
-FEW_CAUGHT, ENOUGH_SOWN = 0.5, 4
+FEW_CAUGHT, ENOUGH_PLANTED = 0.5, 4
 MOSTLY_BULK, ENOUGH = 0.5, 20
 
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """One evaluation as it stands, in the order of saving; ``caught`` is None where nothing was sown."""
+    """One evaluation as it stands, in the order of saving; ``caught`` is None where nothing was planted."""
 
     person: str
     kept_all: bool
@@ -41,7 +41,7 @@ class Habits:
     kept_all: float
     longest_streak: int
     bulk: float
-    n_sown: int
+    n_planted: int
     caught: float | None
     questions: tuple[str, ...] = ()
 
@@ -58,7 +58,7 @@ def find_habits(saves: Iterable[Save]) -> list[Habits]:
 
 
 def _habits(person: str, own: Sequence[Save], usual: float | None) -> Habits:
-    sown = [save.caught for save in own if save.caught is not None]
+    planted = [save.caught for save in own if save.caught is not None]
     plain = Habits(
         person=person,
         n=len(own),
@@ -69,8 +69,8 @@ def _habits(person: str, own: Sequence[Save], usual: float | None) -> Habits:
             (len(list(run)) for kept, run in groupby(own, lambda save: save.kept_all) if kept), default=0
         ),
         bulk=sum(save.bulk for save in own) / len(own),
-        n_sown=len(sown),
-        caught=sum(sown) / len(sown) if sown else None,
+        n_planted=len(planted),
+        caught=sum(planted) / len(planted) if planted else None,
     )
     names = {name: getattr(plain, name) for name in plain.__slots__ if name != "questions"}
     return Habits(**names, questions=tuple(_ask(plain, usual)))
@@ -102,8 +102,8 @@ def _ask(one: Habits, usual: float | None) -> Iterator[str]:
             f"{one.person} approved the rest at once in {one.bulk:.0%} of {one.n} evaluations. Were the lines read "
             "one by one before?"
         )
-    if one.caught is not None and one.n_sown >= ENOUGH_SOWN and one.caught < FEW_CAUGHT:
+    if one.caught is not None and one.n_planted >= ENOUGH_PLANTED and one.caught < FEW_CAUGHT:
         yield (
-            f"{one.person} noticed {one.caught:.0%} of {one.n_sown} drafts that were wrong on purpose. Is the task "
+            f"{one.person} noticed {one.caught:.0%} of {one.n_planted} drafts that were wrong on purpose. Is the task "
             "clear, and is there time enough for it?"
         )

@@ -1,4 +1,4 @@
-"""Sown drafts: something wrong on purpose, so that it shows whether people let it stand.
+"""Planted errors: something wrong on purpose, so that it shows whether people let it stand.
 
 A score is shifted by one, or one line of evidence is swapped with a line about another instance. The shift of
 the shown score is drawn, so a person's score regressed on it within an item gives the true pull of the draft,
@@ -15,37 +15,41 @@ from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.arms import draw_share
 
 LIST_NUMBER = re.compile(r"\s*\d{1,2}[.)]\s+(?=\S)")
+SALT = "sown"
+"""Part of the hash that draws planted errors; it never changes, or running studies would be drawn anew."""
 
 
-class SownKind(StrEnum):
-    """What is wrong in a sown draft."""
+class ErrorKind(StrEnum):
+    """What is wrong in a draft with a planted error."""
 
     SCORE = "score"
     EVIDENCE = "evidence"
 
 
 @dataclass(frozen=True, slots=True)
-class Sown:
+class PlantedError:
     """What one person sees in place of what ``draft`` says: another score, or another line of evidence."""
 
     draft: int
-    kind: SownKind
+    kind: ErrorKind
     score: float | None = None
     draft_row: int | None = None
     source: EvaluationRow | None = None
     """The line of another instance that stands in the place of ``draft_row``."""
 
 
-def draw_kind(seed: str, annotator: int, instance: int, criterion: int, sown_share: float) -> SownKind | None:
-    """Whether this person's draft is sown, and how; half of the sown have a wrong score.
+def draw_kind(
+    seed: str, annotator: int, instance: int, criterion: int, planted_share: float
+) -> ErrorKind | None:
+    """Whether this person's draft has a planted error, and how; half of the planted errors are wrong scores.
 
-    >>> draw_kind("s", 1, 1, 1, 0.0) is None, draw_kind("s", 1, 1, 1, 1.0) in SownKind
+    >>> draw_kind("s", 1, 1, 1, 0.0) is None, draw_kind("s", 1, 1, 1, 1.0) in ErrorKind
     (True, True)
     """
-    drawn = draw_share(seed, "sown", annotator, instance, criterion)
-    if drawn >= sown_share:
+    drawn = draw_share(seed, SALT, annotator, instance, criterion)
+    if drawn >= planted_share:
         return None
-    return SownKind.SCORE if drawn < sown_share / 2 else SownKind.EVIDENCE
+    return ErrorKind.SCORE if drawn < planted_share / 2 else ErrorKind.EVIDENCE
 
 
 def draw_place(seed: str, annotator: int, instance: int, criterion: int, size: int) -> int:
@@ -53,45 +57,49 @@ def draw_place(seed: str, annotator: int, instance: int, criterion: int, size: i
     return 1 + int(draw_share(seed, "source", annotator, instance, criterion) * size)
 
 
-def sow_score(seed: str, annotator: int, draft: Draft, scale: Scale) -> Sown | None:
+def plant_score(seed: str, annotator: int, draft: Draft, scale: Scale) -> PlantedError | None:
     """The draft's score one higher or one lower, whichever is drawn and on the scale; None where neither is."""
     if draft.score is None:
         return None
     up = draw_share(seed, "shift", annotator, draft.instance, draft.criterion) < 0.5
     shifted = [draft.score + step for step in ((1, -1) if up else (-1, 1))]
     fitting = [score for score in shifted if scale.low <= score <= scale.high]
-    return Sown(draft.id, SownKind.SCORE, score=fitting[0]) if fitting else None
+    return PlantedError(draft.id, ErrorKind.SCORE, score=fitting[0]) if fitting else None
 
 
-def sow_evidence(seed: str, annotator: int, draft: Draft, source: EvaluationRow) -> Sown | None:
+def plant_evidence(seed: str, annotator: int, draft: Draft, source: EvaluationRow) -> PlantedError | None:
     """One of the draft's lines of evidence, drawn, taken by ``source``; None where the draft has none."""
     lines = [row for row in draft.rows if row.kind is RowKind.EVIDENCE and row.text != source.text]
     if not lines:
         return None
     drawn = draw_share(seed, "line", annotator, draft.instance, draft.criterion)
-    return Sown(draft.id, SownKind.EVIDENCE, draft_row=lines[int(drawn * len(lines))].id, source=source)
+    return PlantedError(
+        draft.id, ErrorKind.EVIDENCE, draft_row=lines[int(drawn * len(lines))].id, source=source
+    )
 
 
-def apply_sown(draft: Draft, sown: Sown | None, output: str) -> Draft:
-    """The draft as it is shown; untouched where nothing is sown, or where it is another draft by now."""
-    if sown is None or sown.draft != draft.id:
+def apply_planted_error(draft: Draft, planted: PlantedError | None, output: str) -> Draft:
+    """The draft as it is shown; untouched where nothing is planted, or where it is another draft by now."""
+    if planted is None or planted.draft != draft.id:
         return draft
-    if sown.kind is SownKind.EVIDENCE:
-        return replace(draft, rows=tuple(_swapped(row, sown, output) for row in draft.rows))
-    assert draft.score is not None and sown.score is not None
+    if planted.kind is ErrorKind.EVIDENCE:
+        return replace(draft, rows=tuple(_swapped(row, planted, output) for row in draft.rows))
+    assert draft.score is not None and planted.score is not None
     rows = tuple(
-        replace(row, text=_restated(row.text, draft.score, sown.score)) if row.kind is RowKind.SCORE else row
+        replace(row, text=_restated(row.text, draft.score, planted.score))
+        if row.kind is RowKind.SCORE
+        else row
         for row in draft.rows
     )
     # how the score came about would give the draft's own away
-    return replace(draft, score=sown.score, rows=rows, reason="", raw="", samples=())
+    return replace(draft, score=planted.score, rows=rows, reason="", raw="", samples=())
 
 
-def _swapped(row: EvaluationRow, sown: Sown, output: str) -> EvaluationRow:
-    if row.id != sown.draft_row or sown.source is None:
+def _swapped(row: EvaluationRow, planted: PlantedError, output: str) -> EvaluationRow:
+    if row.id != planted.draft_row or planted.source is None:
         return row
-    quotes = tuple(_find_quote(quote.text, output) for quote in sown.source.quotes)
-    return replace(row, text=sown.source.text, quotes=quotes)
+    quotes = tuple(_find_quote(quote.text, output) for quote in planted.source.quotes)
+    return replace(row, text=planted.source.text, quotes=quotes)
 
 
 def _find_quote(text: str, output: str) -> Quote:

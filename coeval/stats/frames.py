@@ -30,8 +30,8 @@ SCORE_COLUMNS = (
     "score",
     "draft_score",
     "shown_score",
-    "sown",
-    "sown_kind",
+    "planted_score",
+    "planted_error",
     "first_score",
     "wall_seconds",
     "active_seconds",
@@ -44,10 +44,10 @@ QUOTE_COLUMNS = ("run", "run_label", "criterion", "n", "not_found")
 Found = TypeVar("Found")
 
 
-def is_sown(scores: pd.DataFrame) -> pd.Series[bool]:
+def is_planted(scores: pd.DataFrame) -> pd.Series[bool]:
     """Whether something in the draft, its score or a line, was wrong on purpose."""
-    kinds = scores["sown_kind"].isin(("score", "evidence")) if "sown_kind" in scores else False
-    return scores["sown"].astype(bool) | kinds
+    kinds = scores["planted_error"].isin(("score", "evidence")) if "planted_error" in scores else False
+    return scores["planted_score"].astype(bool) | kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,8 @@ class StudyFrames:
     scores : the latest submission of each annotator x instance x criterion: ``annotator``, ``group``
         (researcher or crowd), ``instance``, ``criterion``, ``arm`` (assisted, blind, first), ``score`` (nan
         when missing), ``draft_score`` (of the draft shown or withheld, nan when none), ``shown_score`` (the
-        score actually shown; nan when blind), ``sown`` (whether a wrong score was shown on purpose),
-        ``sown_kind`` (what was wrong on purpose, if anything: score or evidence), ``first_score`` (in the arm
+        score actually shown; nan when blind), ``planted_score`` (whether a wrong score was shown on purpose),
+        ``planted_error`` (what was wrong on purpose, if anything: score or evidence), ``first_score`` (in the arm
         ``first``: the score given before the draft was shown),
         ``wall_seconds`` and ``active_seconds`` (nan when untimed), ``submitted_at`` (ISO 8601, UTC).
     actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
@@ -116,7 +116,7 @@ class StudyFrames:
             score=known["score"].astype(float),
             unit=self._unit_codes(known),
             who=who,
-            genuine=~is_sown(known),
+            genuine=~is_planted(known),
         )
 
     @cached_property

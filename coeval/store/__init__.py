@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coeval.errors import StorageError
 from coeval.store.engines.light import Database
-from coeval.store.migrations.crowd import migrations
+from coeval.store.migrations.registry import migrations
 
 __all__ = ["Database", "Store"]
 

@@ -173,7 +173,7 @@ def _timed(scores: pd.DataFrame) -> pd.DataFrame:
     opened = pd.to_datetime(scores["opened_at"], format="ISO8601", utc=True)
     submitted = pd.to_datetime(scores["submitted_at"], format="ISO8601", utc=True)
     return scores.assign(
-        sown=scores["sown"].astype(bool),
+        planted_score=scores["planted_score"].astype(bool),
         wall_seconds=(submitted - opened).dt.total_seconds(),
         active_seconds=scores["active_ms"] / 1000,
     ).drop(columns=["active_ms"])

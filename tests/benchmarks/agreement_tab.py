@@ -51,7 +51,7 @@ READ_SECONDS = 3.0
 
 SYSTEMS, CRITERIA, PEOPLE = 4, 5, 5
 ARMS, SHARES = ("assisted", "blind", "first"), (0.6, 0.25, 0.15)
-SOWN = 0.05
+PLANTED = 0.05
 """Share of the assisted scores that were shown a wrong score."""
 
 CLOCK = """([selector, section]) => {
@@ -166,8 +166,8 @@ def _work(drafts: Any, chance: np.random.Generator, number: int) -> list[list[An
     """One person's submissions, column by column: scores near the draft's, nearer where it was in view."""
     n = len(drafts)
     arms = np.repeat(chance.choice(ARMS, size=n // CRITERIA, p=SHARES), CRITERIA)
-    sown = (arms == "assisted") & (chance.random(n) < SOWN)
-    shown = np.where(sown, np.where(drafts[:, 3] > 3, drafts[:, 3] - 1, drafts[:, 3] + 1), drafts[:, 3])
+    planted = (arms == "assisted") & (chance.random(n) < PLANTED)
+    shown = np.where(planted, np.where(drafts[:, 3] > 3, drafts[:, 3] - 1, drafts[:, 3] + 1), drafts[:, 3])
     noise = chance.normal(0.1 * number - 0.2, 1, n) * np.where(arms == "blind", 1.1, 0.6)
     score = np.clip(np.round(shown + noise), 1, 5)
     seconds, start = chance.lognormal(3.5, 0.8, n).round(3), np.cumsum(chance.uniform(5, 90, n))
@@ -178,7 +178,7 @@ def _work(drafts: Any, chance: np.random.Generator, number: int) -> list[list[An
         arms.tolist(),
         score.tolist(),
         [None if arm == "blind" else value for arm, value in zip(arms, shown.tolist(), strict=True)],
-        ["score" if one else None for one in sown],
+        ["score" if one else None for one in planted],
         *([f"{moment}Z" for moment in moments] for moments in (opened, done)),
         (800 * seconds).astype(int).tolist(),
     ]
@@ -186,7 +186,7 @@ def _work(drafts: Any, chance: np.random.Generator, number: int) -> list[list[An
 
 PERSON = "INSERT INTO annotator (name, role, created_at) VALUES (?, 'annotator', '2026-01-05T07:00:00.000Z')"
 SUBMISSION = """
-INSERT INTO submission (uid, annotator, draft, instance, criterion, revision, arm, score, shown_score, sown, opened_at,
+INSERT INTO submission (uid, annotator, draft, instance, criterion, revision, arm, score, shown_score, planted, opened_at,
   submitted_at, active_ms) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
 """
 FIRST_SCORES = """
@@ -200,9 +200,9 @@ SELECT s.id, r.position, r.id, r.kind, CASE (s.id + r.position) % 9 WHEN 0 THEN 
   ELSE 'approve' END, '', '' FROM submission s JOIN draft_row r ON r.draft = s.draft WHERE s.arm <> 'blind'
 """
 TOUCH = """
-INSERT INTO submission (uid, annotator, instance, criterion, revision, draft, arm, score, shown_score, sown, opened_at,
+INSERT INTO submission (uid, annotator, instance, criterion, revision, draft, arm, score, shown_score, planted, opened_at,
   submitted_at, active_ms) SELECT 'again-' || id, annotator, instance, criterion, revision + 1, draft, arm,
-  1 + score % 5, shown_score, sown, opened_at, submitted_at, active_ms FROM submission
+  1 + score % 5, shown_score, planted, opened_at, submitted_at, active_ms FROM submission
   WHERE id = (SELECT max(id) FROM submission)
 """
 

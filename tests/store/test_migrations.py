@@ -12,7 +12,7 @@ from coeval.domain import Person
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.store.engines.health import check_file
-from coeval.store.migrations.crowd import migrations
+from coeval.store.migrations.registry import migrations
 from coeval.study.access import Context
 from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
 from tests.support.scrutiny_steps import sent_of

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from coeval.domain import Arm, Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.migrations.design import migrations
+from coeval.store.migrations.registry import migrations
 from coeval.study.access import Context
 from coeval.study.scrutiny.steps import Where, get_step, list_history
 from tests.conftest import make_study
@@ -64,7 +64,7 @@ def test_everything_saved_is_there_and_the_queue_goes_on(old: Path) -> None:
     context = Context(Store(old), load_settings({}, db=old))
     ana = Person("Ana", id=2)
     history = list_history(context, ana, "demo", 1, 1)
-    assert [(one.revision, one.score, one.shown_score, one.sown, one.id) for one in history] == [
+    assert [(one.revision, one.score, one.shown_score, one.planted, one.id) for one in history] == [
         (1, 2, 4, "", 1),
         (2, 3, 4, "", 2),
     ]
@@ -97,10 +97,10 @@ def test_the_new_tables_refuse_what_cannot_be(old: Path) -> None:
     store = Store(old)
     for wrong in (
         "UPDATE assignment SET arm = 'first', opened_at = NULL WHERE position = 1",
-        "UPDATE submission SET sown = 'score', arm = 'first' WHERE id = 1",
+        "UPDATE submission SET planted = 'score', arm = 'first' WHERE id = 1",
         "UPDATE submission SET arm = 'blind' WHERE id = 1",
         "UPDATE task SET first_share = 0.6",
-        "INSERT INTO sown VALUES (2, 1, 1, 1, 'evidence', NULL, 1, NULL, 'T')",
+        "INSERT INTO planted_error VALUES (2, 1, 1, 1, 'evidence', NULL, 1, NULL, 'T')",
     ):
         with pytest.raises(sqlite3.IntegrityError), store.write() as db:
             db.conn.execute(wrong)

@@ -86,7 +86,7 @@ def test_a_design_is_kept_with_who_set_it(context: Context, owner: Person, ana: 
     ("values", "said"),
     [
         ({"blind_share": 1.5}, "blind share is 150%"),
-        ({"sown_share": -0.1}, "sown share is -10%"),
+        ({"planted_share": -0.1}, "planted errors share is -10%"),
         ({"first_share": float("nan")}, "judge-first share"),
         ({"blind_share": 0.7, "first_share": 0.4}, "come to 110%"),
         ({"idle_seconds": 3}, "idle time is 3 s"),

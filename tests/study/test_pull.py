@@ -102,7 +102,7 @@ def test_the_pull_is_recovered_within_its_interval(context: Context, owner: Pers
     import_study(context, owner, make_study(random.Random(7)))
     with context.store.write() as db:
         db.conn.execute("UPDATE task SET seed = 'a seed that every run of this test draws with'")
-    use_design(context, owner, blind_share=0.25, sown_share=0.5)
+    use_design(context, owner, blind_share=0.25, planted_share=0.5)
     app = FastAPI()
     add_api(app, context)
     for name in PEOPLE:
@@ -112,7 +112,7 @@ def test_the_pull_is_recovered_within_its_interval(context: Context, owner: Pers
     frames = get_frames(context, owner, "demo")
     found = build_report(frames, replicates=400)["assistance"]
     assert found["pull"]["ci_low"] <= pull <= found["pull"]["ci_high"]
-    # 960 evaluations, three quarters assisted, half of them sown, half of these by score: 180 expected
+    # 960 evaluations, three quarters assisted, half of them with a planted error, half of these by score: 180 expected
     assert 120 <= found["pull"]["n_shifted"] <= 240
     # narrow enough to tell the studies apart
     assert found["pull"]["ci_high"] - found["pull"]["ci_low"] < 0.3

@@ -21,7 +21,7 @@ FILLED: dict[str, Any] = {
     "arm": "assisted",
     "draft_score": np.nan,
     "shown_score": np.nan,
-    "sown": False,
+    "planted_score": False,
     "wall_seconds": np.nan,
     "active_seconds": np.nan,
     "submitted_at": "2026-01-01T00:00:00.000Z",
@@ -69,7 +69,7 @@ def simulate_frames(
     annotators: int = 5,
     criteria: tuple[str, ...] = ("clear", "true"),
     blind: float = 0.3,
-    sown: float = 0.1,
+    planted: float = 0.1,
     pull: float = 0.3,
     seed: int = 0,
     runs: int = 2,
@@ -86,8 +86,8 @@ def simulate_frames(
             for k, criterion in enumerate(criteria):
                 own, draft = truth[place, k] + rng.normal(0, 0.7), judged[0][place, k]
                 wrong = np.clip(draft + rng.choice([-1, 1]), 1, 5)
-                is_sown = not is_blind and rng.random() < sown and wrong != draft
-                shown = np.nan if is_blind else wrong if is_sown else draft
+                is_planted = not is_blind and rng.random() < planted and wrong != draft
+                shown = np.nan if is_blind else wrong if is_planted else draft
                 score = own if is_blind else own + pull * (shown - own)
                 rows.append(
                     {
@@ -99,7 +99,7 @@ def simulate_frames(
                         "score": float(np.clip(np.round(score), 1, 5)),
                         "draft_score": draft,
                         "shown_score": shown,
-                        "sown": is_sown,
+                        "planted_score": is_planted,
                         "wall_seconds": float(rng.lognormal(3, 1)),
                     }
                 )

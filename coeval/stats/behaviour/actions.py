@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, is_sown
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, is_planted
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 ACTIONS = ("approve", "revise", "delete", "add")
@@ -133,7 +133,7 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
 
     Parameters
     ----------
-    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``sown`` and ``sown_kind``:
+    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``planted_score`` and ``planted_error``:
         drafts that were wrong on purpose are left out.
 
     Returns
@@ -154,7 +154,7 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
     score = known["score"].to_numpy(dtype=float)
     draft = known["draft_score"].to_numpy(dtype=float)
     others, n_others = others_median(unit, score)
-    genuine = ~is_sown(known).to_numpy() if "sown" in known else np.ones(len(known), dtype=bool)
+    genuine = ~is_planted(known).to_numpy() if "planted_score" in known else np.ones(len(known), dtype=bool)
     usable = genuine & ~np.isnan(draft) & (n_others > 1)
     which = _behaviour(score, draft, others)
     found = Result(definitions=BEHAVIOURS)

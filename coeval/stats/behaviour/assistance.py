@@ -17,7 +17,7 @@ from coeval.stats.frames import ASSISTED, BLIND
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
 NO_BLIND = "no score was given without the draft (blind arm)"
-NO_SOWN = "no shown score differs from the draft's within an instance and criterion"
+NO_PLANTED = "no shown score differs from the draft's within an instance and criterion"
 ALIASES = {"draft": "draft_score", "shown": "shown_score", "person": "annotator", "item": "instance"}
 SUMS = (
     "same_assisted",
@@ -40,8 +40,8 @@ def assistance_effect(
     ----------
     scores : DataFrame (or what makes one), one row a submission: ``instance``, ``criterion`` (optional),
         ``annotator``, ``arm`` (assisted or blind), ``score``, ``draft_score`` (of the draft shown or
-        withheld), ``shown_score`` (what was shown; without it, the draft's score) and, optionally, ``sown``,
-        ``sown_kind``, ``line_caught`` and ``unit`` (a code of instance and criterion).
+        withheld), ``shown_score`` (what was shown; without it, the draft's score) and, optionally, ``planted_score``,
+        ``planted_error``, ``line_caught`` and ``unit`` (a code of instance and criterion).
 
     Returns
     -------
@@ -55,14 +55,14 @@ def assistance_effect(
         ``alpha_blind``, ``alpha_difference`` (joint interval over units); ``sown``: catch rates.
 
         Submissions shown a shifted score count for the pull and the catch rates only, those shown a line of
-        another instance (``sown_kind`` evidence) for the catch rates only.
+        another instance (``planted_error`` evidence) for the catch rates only.
 
     Source: Schroeder et al. 2025 for adoption; the pull is the within-unit effect of a randomised shift.
 
     >>> rows = [{"instance": i, "annotator": a, "arm": "assisted" if a != "c" else "blind", "draft_score": 3,
     ...          "score": 3 if a != "c" else 4} for i in range(6) for a in "abc"]
     >>> effect = assistance_effect(rows, replicates=100)
-    >>> float(effect.adoption), float(effect.distance), effect.pull.reason == NO_SOWN
+    >>> float(effect.adoption), float(effect.distance), effect.pull.reason == NO_PLANTED
     (1.0, -1.0, True)
     """
     effects = draft_effects(scores, replicates=replicates, confidence=confidence, seed=seed)
@@ -123,15 +123,15 @@ def _prepared(scores: Any) -> pd.DataFrame:
     shown = frame["shown_score"].astype(float) if "shown_score" in frame else draft
     shown = shown.where(shown.notna() & assisted, draft.where(assisted))
     shift = shown - draft
-    sown = frame["sown"].astype(bool) if "sown" in frame else shift.fillna(0) != 0
-    line = frame["sown_kind"].eq("evidence") if "sown_kind" in frame else sown & False
+    planted = frame["planted_score"].astype(bool) if "planted_score" in frame else shift.fillna(0) != 0
+    line = frame["planted_error"].eq("evidence") if "planted_error" in frame else planted & False
     frame = frame.assign(
         score=frame["score"].astype(float),
         draft_score=draft,
         shown_score=shown,
         shift=shift.where(~line),
-        sown=sown & assisted,
-        genuine=~((sown | line) & assisted),
+        planted_score=planted & assisted,
+        genuine=~((planted | line) & assisted),
         criterion=frame.get("criterion", ""),
         annotator=frame.get("annotator", "everybody"),
     )
@@ -172,7 +172,7 @@ def _estimates(sums: Mapping[str, Any]) -> dict[str, tuple[str | None, float]]:
             "adoption": (reason, _difference(sums, "same")),
             "distance": (reason, _difference(sums, "gap")),
             "pull": (
-                None if sums["shift"] > 1e-12 else NO_SOWN,
+                None if sums["shift"] > 1e-12 else NO_PLANTED,
                 sums["shift_score"] / np.float64(sums["shift"]),
             ),
         }
@@ -243,7 +243,7 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
 
     Parameters
     ----------
-    frame : ``annotator, arm, score, draft_score, shown_score, sown``; optionally ``line_caught``: whether a line
+    frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``: whether a line
         that was wrong on purpose was revised or deleted, nan where there was none.
 
     Returns
@@ -252,26 +252,27 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
         ``n``, ``caught`` (Estimate: the final score is not the shown one; Wilson interval), ``restored`` (it is
         the draft's own score) and ``per_annotator``, a list of the same; ``lines``: ``n`` and ``caught`` of lines.
     """
-    sown = frame[frame["sown"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
+    planted = frame[frame["planted_score"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
         subset=["score", "shown_score"]
     )
     people = [
-        Result({"annotator": name}, **_caught(part, confidence)) for name, part in sown.groupby("annotator")
+        Result({"annotator": name}, **_caught(part, confidence))
+        for name, part in planted.groupby("annotator")
     ]
     lines = frame["line_caught"].dropna().astype(float) if "line_caught" in frame else pd.Series(dtype=float)
     return Result(
-        _caught(sown, confidence),
+        _caught(planted, confidence),
         per_annotator=people,
         lines=Result(n=len(lines), caught=_share(lines, confidence, "no wrong line was shown on purpose")),
     )
 
 
-def _caught(sown: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    reason, restored = "no wrong score was shown on purpose", sown["score"] == sown["draft_score"]
+def _caught(planted: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    reason, restored = "no wrong score was shown on purpose", planted["score"] == planted["draft_score"]
     return {
-        "n": len(sown),
-        "restored": Estimate(restored.mean(), n=len(sown)) if len(sown) else Estimate.undefined(reason),
-        "caught": _share(sown["score"] != sown["shown_score"], confidence, reason),
+        "n": len(planted),
+        "restored": Estimate(restored.mean(), n=len(planted)) if len(planted) else Estimate.undefined(reason),
+        "caught": _share(planted["score"] != planted["shown_score"], confidence, reason),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from coeval.stats.estimates.results import plain, reasons
-from coeval.stats.frames import FIRST, StudyFrames, is_sown
+from coeval.stats.frames import FIRST, StudyFrames, is_planted
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.work import (
@@ -100,13 +100,16 @@ def study_notes(study: StudyFrames) -> Iterator[str]:
 
 
 def _design_notes(study: StudyFrames) -> Iterator[str]:
-    """What the study's own design has made of some scores: sown errors, and scores given before the draft."""
-    sown, scores = int(is_sown(study.scores).sum()), int(study.scores["sown"].astype(bool).sum())
-    if sown:
-        kinds = ((scores, "a wrong score"), (sown - scores, "a line of another instance"))
+    """What the study's own design has made of some scores: planted errors, and scores given before the draft."""
+    planted, scores = (
+        int(is_planted(study.scores).sum()),
+        int(study.scores["planted_score"].astype(bool).sum()),
+    )
+    if planted:
+        kinds = ((scores, "a wrong score"), (planted - scores, "a line of another instance"))
         shown = " and ".join(f"{n:,} {what}" for n, what in kinds if n)
         yield (
-            f"{sown:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
+            f"{planted:,} submissions were shown a draft that was wrong on purpose: {shown}. They count for agreement "
             "between people and for the catch rates, the wrong scores for the pull too; they are left out of actions, "
             "score changes, behaviours, adoption, distance, alphas by arm and everything that sets the model beside "
             "people."

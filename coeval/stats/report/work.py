@@ -14,7 +14,7 @@ from coeval.stats.behaviour.times import drift, time_spent
 from coeval.stats.estimates.later import special
 from coeval.stats.estimates.prediction import ppi_mean
 from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, is_sown, once
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, is_planted, once
 from coeval.stats.report.agreement import spelled
 from coeval.stats.report.alignment import LEANED, choose_labels
 from coeval.stats.report.comparisons import human_means
@@ -28,8 +28,8 @@ def actions_section(study: StudyFrames) -> Result:
 def score_change_section(study: StudyFrames) -> Result:
     """How assisted people moved the drafted scores; drafts that were wrong on purpose are left out."""
     assisted = study.scores[study.scores["arm"] == ASSISTED]
-    sown = is_sown(assisted)
-    genuine = assisted[~sown]
+    planted = is_planted(assisted)
+    genuine = assisted[~planted]
     found = score_changes(genuine["score"], genuine["draft_score"])
     parts = [
         Result({"criterion": criterion}, **score_changes(part["score"], part["draft_score"]))
@@ -38,7 +38,7 @@ def score_change_section(study: StudyFrames) -> Result:
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
     return Result(
         found,
-        n_sown_left_out=int(sown.sum()),
+        n_sown_left_out=int(planted.sum()),
         per_criterion=sorted(parts, key=lambda part: order.get(part["criterion"], len(order))),
     )
 
@@ -193,19 +193,19 @@ def draft_effects_section(study: StudyFrames, *, replicates: int = 1000, seed: i
 
 
 def assistance_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
-    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of sown errors.
+    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of planted errors.
 
     ``first`` has those who scored before they saw the draft (``first_effect``).
     """
     effects = draft_effects_section(study, replicates=replicates, seed=seed)
     found = Result(effects, **arm_alphas(study.scored, replicates=replicates, seed=seed))
     found["alpha_difference"] = spelled(found["alpha_difference"], "p_value", "n_units_a", "n_units_b")
-    sown = catch_rates(study.scored)
+    planted = catch_rates(study.scored)
     found["sown"] = Result(
-        sown,
-        caught=spelled(sown["caught"]),
-        lines=Result(sown["lines"], caught=spelled(sown["lines"]["caught"])),
-        per_annotator=[Result(row, caught=spelled(row["caught"])) for row in sown["per_annotator"]],
+        planted,
+        caught=spelled(planted["caught"]),
+        lines=Result(planted["lines"], caught=spelled(planted["lines"]["caught"])),
+        per_annotator=[Result(row, caught=spelled(row["caught"])) for row in planted["per_annotator"]],
     )
     first = first_effect(study.scored, replicates=replicates, seed=seed)
     found["first"] = Result(first, adoption=spelled(first["adoption"], "p_value", "replicates"))

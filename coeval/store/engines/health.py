@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from coeval.store.engines.statements import rows, scalar
-from coeval.store.migrations.crowd import migrations
+from coeval.store.migrations.registry import migrations
 
 COUNTED = (
     "task", "instance", "criterion", "criteria_set", "ballot", "run", "draft", "draft_row", "annotator",

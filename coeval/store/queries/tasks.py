@@ -84,7 +84,7 @@ def _columns(task: Task) -> dict[str, Any]:
 
 
 def get_seed(db: Database, task: int) -> str:
-    """The secret that a task's orders, arms and sown drafts are drawn with."""
+    """The secret that a task's orders, arms and drafts with a planted error are drawn with."""
     return str(scalar(db, "SELECT seed FROM task WHERE id = ?", [task]))
 
 
@@ -95,7 +95,7 @@ def get_design(db: Database, task: int) -> Design:
     return Design(
         blind_share=row["blind_share"],
         first_share=row["first_share"],
-        sown_share=row["sown_share"],
+        planted_share=row["planted_share"],
         idle_seconds=row["idle_seconds"],
         display=Display(row["display"]),
         hide_systems=bool(row["hide_systems"]),

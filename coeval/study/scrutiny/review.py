@@ -19,7 +19,7 @@ from coeval.domain import (
 )
 from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules.habits import Habits, find_habits
-from coeval.rules.planted_errors import Sown, apply_sown
+from coeval.rules.planted_errors import PlantedError, apply_planted_error
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts
@@ -30,12 +30,12 @@ from coeval.study.scrutiny.queue import require_set
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One person's work on one evaluation: every revision, the draft as they saw it, what was sown in it."""
+    """One person's work on one evaluation: every revision, the draft as they saw it, what was planted in it."""
 
     person: str
     revisions: tuple[Submission, ...]
     shown: Draft | None
-    sown: Sown | None
+    planted: PlantedError | None
     first: Submission | None
 
     @property
@@ -113,12 +113,12 @@ def _column(db: Database, name: str, revisions: list[Submission], output: str) -
     latest = revisions[-1]
     key = (latest.person, latest.instance, latest.criterion)
     draft = drafts.get_draft(db, latest.draft) if latest.draft else None
-    sown = planted_errors.get_sown(db, *key) if latest.sown else None
+    planted = planted_errors.get_planted_error(db, *key) if latest.planted else None
     return Column(
         person=name,
         revisions=tuple(revisions),
-        shown=apply_sown(draft, sown, output) if draft else None,
-        sown=sown,
+        shown=apply_planted_error(draft, planted, output) if draft else None,
+        planted=planted,
         first=submissions.get_first_score(db, *key),
     )
 

@@ -1,4 +1,4 @@
-"""What one person sees of one evaluation: the draft, a sown one, or none yet."""
+"""What one person sees of one evaluation: the draft, one with a planted error, or none yet."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from coeval.domain import Arm, Assignment, Criterion, Draft, DraftStatus, Person, Submission, Task
 from coeval.rules import arms, planted_errors
 from coeval.rules.arms import Design
-from coeval.rules.planted_errors import Sown, SownKind
+from coeval.rules.planted_errors import ErrorKind, PlantedError
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import answer_keys
 from coeval.store.queries.drafting import drafts
-from coeval.store.queries.scrutiny import planted_errors as sowing
+from coeval.store.queries.scrutiny import planted_errors as planted_rows
 from coeval.store.queries.scrutiny import submissions
 from coeval.store.queries.scrutiny.assignments import open_assignment
 from coeval.study.crowd.giving import draw_balanced_arm
@@ -25,7 +25,7 @@ class Evaluation:
     arm: Arm
     draft: Draft | None
     """The draft of the shown run, or the one saved against; also where it is withheld."""
-    sown: Sown | None
+    planted: PlantedError | None
     first: Submission | None
     """The score given before the draft was shown."""
     saved: Submission | None
@@ -43,14 +43,14 @@ class Evaluation:
         """The draft as it stands on the screen; None where nothing of it may be seen."""
         if self.draft is None or self.arm is Arm.BLIND or self.awaits_first:
             return None
-        return planted_errors.apply_sown(self.draft, self.sown, self.output)
+        return planted_errors.apply_planted_error(self.draft, self.planted, self.output)
 
     @property
-    def sown_kind(self) -> str:
+    def planted_error(self) -> str:
         """What is wrong in the draft shown, as a submission keeps it."""
         shown = self.shown
-        is_sown = self.sown is not None and shown is not None and self.sown.draft == shown.id
-        return str(self.sown.kind) if is_sown and self.sown else ""
+        is_planted = self.planted is not None and shown is not None and self.planted.draft == shown.id
+        return str(self.planted.kind) if is_planted and self.planted else ""
 
 
 def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: Criterion) -> Evaluation:
@@ -62,7 +62,7 @@ def get_evaluation(db: Database, task: Task, assignment: Assignment, criterion: 
     return Evaluation(
         arm=assignment.arm,
         draft=_draft_for(db, task, assignment.instance, criterion.id, saved),
-        sown=sowing.get_sown(db, *key) if assignment.arm is Arm.ASSISTED else None,
+        planted=planted_rows.get_planted_error(db, *key) if assignment.arm is Arm.ASSISTED else None,
         first=submissions.get_first_score(db, *key) if assignment.arm is Arm.FIRST else None,
         saved=saved,
         output=instance.output if instance else "",
@@ -82,7 +82,7 @@ def _draft_for(
 def ensure_open(
     db: Database, task: Task, person: Person, assignment: Assignment, criteria: tuple[Criterion, ...]
 ) -> Assignment:
-    """Draw the arm of an instance that is opened for the first time, and what is sown in its drafts."""
+    """Draw the arm of an instance that is opened for the first time, and what is planted in its drafts."""
     if assignment.arm is not None:
         return assignment
     seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
@@ -95,36 +95,38 @@ def ensure_open(
     )
     opened = open_assignment(db, assignment, arm)
     # an attention check tests the person already, by its own key
-    if arm is Arm.ASSISTED and design.sown_share and not answer_keys.list_keys_of(db, assignment.instance):
+    if arm is Arm.ASSISTED and design.planted_share and not answer_keys.list_keys_of(db, assignment.instance):
         for criterion in criteria:
-            _sow(db, task, opened, criterion, seed, design)
+            _plant(db, task, opened, criterion, seed, design)
     return opened
 
 
-def _sow(
+def _plant(
     db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, design: Design
 ) -> None:
     key = (assignment.annotator, assignment.instance, criterion.id)
-    kind = planted_errors.draw_kind(seed, *key, design.sown_share)
+    kind = planted_errors.draw_kind(seed, *key, design.planted_share)
     if kind is None or submissions.get_submission(db, *key) is not None:
         return
     draft = _draft_for(db, task, assignment.instance, criterion.id, None)
     if draft is None or draft.status is not DraftStatus.OK:
         return
-    for wanted in (kind, *(other for other in SownKind if other is not kind)):
-        sown = _make_sown(db, task, draft, criterion, seed, assignment.annotator, wanted)
-        if sown is not None:
-            sowing.record_sown(db, *key, sown)
+    for wanted in (kind, *(other for other in ErrorKind if other is not kind)):
+        planted = _make_planted_error(db, task, draft, criterion, seed, assignment.annotator, wanted)
+        if planted is not None:
+            planted_rows.record_planted_error(db, *key, planted)
             return
 
 
-def _make_sown(
-    db: Database, task: Task, draft: Draft, criterion: Criterion, seed: str, annotator: int, kind: SownKind
-) -> Sown | None:
-    """What to sow of this kind; None where the scale or the draft leaves no room for it."""
-    if kind is SownKind.SCORE:
-        return planted_errors.sow_score(seed, annotator, draft, criterion.scale)
+def _make_planted_error(
+    db: Database, task: Task, draft: Draft, criterion: Criterion, seed: str, annotator: int, kind: ErrorKind
+) -> PlantedError | None:
+    """What to plant of this kind; None where the scale or the draft leaves no room for it."""
+    if kind is ErrorKind.SCORE:
+        return planted_errors.plant_score(seed, annotator, draft, criterion.scale)
     size = tasks.count_instances(db, task.id)
     place = planted_errors.draw_place(seed, annotator, draft.instance, draft.criterion, size)
-    source = sowing.find_evidence_elsewhere(db, task.id, draft.run, draft.instance, draft.criterion, place)
-    return planted_errors.sow_evidence(seed, annotator, draft, source) if source else None
+    source = planted_rows.find_evidence_elsewhere(
+        db, task.id, draft.run, draft.instance, draft.criterion, place
+    )
+    return planted_errors.plant_evidence(seed, annotator, draft, source) if source else None

@@ -150,7 +150,7 @@ def _build_submission(
         uid=sent.uid,
         bulk=sent.bulk,
         shown_score=shown.score if shown else None,
-        sown=evaluation.sown_kind,
+        planted=evaluation.planted_error,
     )
 
 

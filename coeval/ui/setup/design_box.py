@@ -47,7 +47,7 @@ def build_design_box(context: Context, task: gr.Dropdown) -> Bind:
         slug: str | None,
         blind: float,
         first: float,
-        sown: float,
+        planted: float,
         idle: float,
         display: str,
         hide: bool,
@@ -57,7 +57,7 @@ def build_design_box(context: Context, task: gr.Dropdown) -> Bind:
             person = get_person(context, request)
             if not slug:
                 raise InputError("There is no task yet: state one above, then choose its design.")
-            set_design(context, person, slug, _read(blind, first, sown, idle, display, hide))
+            set_design(context, person, slug, _read(blind, first, planted, idle, display, hide))
             gr.Info("Design saved")
             return _shown(person, slug)
         except CoevalError as error:
@@ -90,7 +90,11 @@ def _build_fields() -> list[Any]:
     with gr.Row():
         blind = share("Blind", "Instances, per person, judged without the draft.", "design-blind")
         first = share("Judge first", "Scored once before the draft is shown.", "design-first")
-        sown = share("Sown", "Drafts wrong on purpose: a score one off, or a strange quote.", "design-sown")
+        planted = share(
+            "Planted errors",
+            "Drafts wrong on purpose: a score one off, or a strange quote.",
+            "design-planted",
+        )
     with gr.Row():
         idle = gr.Number(
             value=60,
@@ -113,22 +117,22 @@ def _build_fields() -> list[Any]:
             info="Also ids and further columns that name the system.",
             elem_id="design-hide",
         )
-    return [blind, first, sown, idle, display, hide]
+    return [blind, first, planted, idle, display, hide]
 
 
 def _values(design: Design) -> list[Any]:
-    shares = [round(100 * share) for share in (design.blind_share, design.first_share, design.sown_share)]
+    shares = [round(100 * share) for share in (design.blind_share, design.first_share, design.planted_share)]
     return [*shares, design.idle_seconds, design.display.value, design.hide_systems]
 
 
-def _read(blind: float, first: float, sown: float, idle: float | None, display: str, hide: bool) -> Design:
+def _read(blind: float, first: float, planted: float, idle: float | None, display: str, hide: bool) -> Design:
     """The fields as a design.
 
     Raises:
         InputError: a field is empty or holds what it cannot.
     """
     try:
-        return Design(blind / 100, first / 100, sown / 100, int(idle or 0), Display(display), bool(hide))
+        return Design(blind / 100, first / 100, planted / 100, int(idle or 0), Display(display), bool(hide))
     except (TypeError, ValueError) as error:
         raise InputError("A field of the design cannot be read: choose its value again.") from error
 

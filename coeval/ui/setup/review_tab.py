@@ -164,7 +164,7 @@ class _Handlers:
         parts, context = self.parts, self.context
         current = rounds.get_criteria_set(context, person, slug)
         habits = review.list_habits(context, person, slug)
-        share = design.get_design(context, person, slug).design.sown_share
+        share = design.get_design(context, person, slug).design.planted_share
         names = (
             [(f"{n}. {c.name or c.text}"[:80], str(c.id)) for n, c in enumerate(current.criteria, 1)]
             if current

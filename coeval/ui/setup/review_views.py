@@ -56,11 +56,11 @@ def _score_row(found: Comparison) -> list[Node | None]:
 def _score_cell(column: Column) -> Node:
     latest = column.latest
     before = f"{number(column.first.score)} before the draft" if column.first else None
-    sown = f"shown {number(latest.shown_score)} on purpose" if latest.sown == "score" else None
+    planted = f"shown {number(latest.shown_score)} on purpose" if latest.planted == "score" else None
     return el(
         "div",
         el("strong", number(latest.score)),
-        el("p.note", " · ".join(part for part in (ARMS[latest.arm], before, sown) if part)),
+        el("p.note", " · ".join(part for part in (ARMS[latest.arm], before, planted) if part)),
     )
 
 
@@ -82,7 +82,7 @@ def _line_cell(column: Column, line: int) -> Node:
     done = next((row for row in column.latest.rows if row.draft_row == line), None)
     if done is None:
         return el("span.note", "not shown")
-    swapped = column.sown is not None and column.sown.draft_row == line
+    swapped = column.planted is not None and column.planted.draft_row == line
     shown = next((row.text for row in column.shown.rows if row.id == line), "") if column.shown else ""
     return el("div", *_words(done), el("p.note", f"shown instead on purpose: {shown}") if swapped else None)
 
@@ -130,7 +130,7 @@ def _decided(found: Comparison) -> Node:
     return el("p", el("strong", f"Decided: {found.decided.score:g}"), f"{by}{note}")
 
 
-def habits_view(habits: Sequence[Habits], sown_share: float) -> Node:
+def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
     """Everybody's figures, and the questions they raise."""
     rows: list[list[Node | None]] = [
         [
@@ -140,7 +140,7 @@ def habits_view(habits: Sequence[Habits], sown_share: float) -> Node:
             f"{one.kept_all:.0%}",
             f"{one.longest_streak:,}",
             f"{one.bulk:.0%}",
-            "–" if one.caught is None else f"{one.caught:.0%} of {one.n_sown}",
+            "–" if one.caught is None else f"{one.caught:.0%} of {one.n_planted}",
         ]
         for one in habits
     ]
@@ -154,14 +154,14 @@ def habits_view(habits: Sequence[Habits], sown_share: float) -> Node:
         "In bulk",
         "Wrong ones caught",
     ]
-    none_sown = "Nothing is sown: with a sown share in the study design, wrong drafts tell who still reads."
+    none_planted = "No planted errors: with a share of them in the study design, you can see who still reads."
     return el(
         "div.card",
         el("h4", "Are the drafts still read?"),
         table(head, rows) if rows else el("p.note", "Nobody has saved anything yet."),
         *questions,
         el("p.note", "These figures ask; they do not judge. Keeping every line of a good draft is right."),
-        None if sown_share else el("p.note", none_sown),
+        None if planted_share else el("p.note", none_planted),
     )
 
 

@@ -18,7 +18,7 @@ def test_figures() -> None:
     # 4 of 5 kept, the longest run of them 3; times 10, 10, 10, 40: median 10
     assert (ana.n, ana.n_timed, ana.median_seconds) == (5, 4, 10)
     assert (ana.kept_all, ana.longest_streak, ana.bulk) == (0.8, 3, 0)
-    assert (ana.n_sown, ana.caught, ana.questions) == (0, None, ())
+    assert (ana.n_planted, ana.caught, ana.questions) == (0, None, ())
 
 
 def test_one_who_reads_is_asked_nothing() -> None:

@@ -19,12 +19,12 @@ from coeval.stats import (
     conger_kappa,
     fleiss_kappa,
     gwet_ac,
+    icc,
     krippendorff_alpha,
     pairwise_alpha,
     percent_agreement,
     two_rater_table,
 )
-from coeval.stats.agreement import icc
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 law = settings(deadline=None, max_examples=60)

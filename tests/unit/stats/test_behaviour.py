@@ -18,7 +18,7 @@ from coeval.stats import (
     time_spent,
 )
 from coeval.stats.behaviour.actions import others_median
-from coeval.stats.behaviour.assistance import NO_BLIND, NO_SOWN
+from coeval.stats.behaviour.assistance import NO_BLIND, NO_PLANTED
 from tests.support.stats_frames import simulate_frames
 
 
@@ -85,7 +85,7 @@ def test_behaviours_leave_no_submission_over_and_say_what_they_left_out() -> Non
         names = ("correction", "scrutiny", "subjectivity", "outlier")
         assert sum(found[arm][name].n for name in names) == found[arm].n
         assert sum(found[arm][name].rate for name in names) == pytest.approx(1)
-    assert found.assisted.n_left_out == study.scores["sown"].sum()
+    assert found.assisted.n_left_out == study.scores["planted_score"].sum()
     alone = four_behaviours(study.scores[study.scores["annotator"].isin(["p0", "p1"])])
     assert alone.assisted.n == 0 and alone.assisted.outlier.rate.reason
 
@@ -160,7 +160,7 @@ def test_adoption_and_distance_by_hand() -> None:
 def test_effects_without_their_arms_say_why() -> None:
     rows = [{"instance": i, "arm": "assisted", "score": 3, "draft_score": 3} for i in range(4)]
     found = assistance_effect(rows)
-    assert found.adoption.reason == NO_BLIND and found.pull.reason == NO_SOWN
+    assert found.adoption.reason == NO_BLIND and found.pull.reason == NO_PLANTED
     assert found.alpha_difference.reason and found.sown.caught.reason
     with pytest.raises(ValueError, match="lack the column 'arm'"):
         assistance_effect([{"instance": 1, "score": 1, "draft_score": 1}])
@@ -174,7 +174,7 @@ def test_catch_rates_by_annotator() -> None:
             "arm": "assisted",
             "draft_score": 3,
             "shown_score": 4,
-            "sown": True,
+            "planted_score": True,
         }
         | {"score": 4 if name == "nodder" else 3}
         for i in range(10)

@@ -68,11 +68,11 @@ def test_a_final_score_of_the_arm_first_is_no_label() -> None:
 
 @pytest.mark.parametrize("kind", ["score", "evidence"])
 def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) -> None:
-    study = simulate_frames(sown=0.0, instances=40)
+    study = simulate_frames(planted=0.0, instances=40)
     scores = study.scores.copy()
     hit = (scores["arm"] == "assisted") & (np.arange(len(scores)) % 7 == 0)
-    scores.loc[hit, "sown_kind"] = kind
-    scores.loc[hit, "sown"] = kind == "score"
+    scores.loc[hit, "planted_error"] = kind
+    scores.loc[hit, "planted_score"] = kind == "score"
     # whatever the people did there is far from the draft: it must not move a single figure
     wild = scores.copy()
     wild.loc[hit, "score"] = np.where(scores.loc[hit, "draft_score"] > 3, 1.0, 5.0)
@@ -93,7 +93,7 @@ def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) 
 
 
 def test_lines_that_were_sown_count_for_the_catch_rate() -> None:
-    rows = [one("ann", f"x{k}", "assisted", 3.0, sown_kind="evidence" if k < 4 else "") for k in range(6)]
+    rows = [one("ann", f"x{k}", "assisted", 3.0, planted_error="evidence" if k < 4 else "") for k in range(6)]
     study = make_frames(rows)
     study.scores["line_caught"] = [1.0, 1.0, 1.0, 0.0, np.nan, np.nan]
     sown = assistance_section(study, replicates=20).sown

@@ -75,7 +75,7 @@ def test_agreement_is_alpha_of_the_pivoted_scores(study: StudyFrames, report: di
     table = study.scores.pivot(index="annotator", columns=["instance", "criterion"], values="score")
     llm = study.drafts[study.drafts["shown"]].set_index(["instance", "criterion"])["score"]
     genuine = study.scores[
-        ~study.scores["sown"]
+        ~study.scores["planted_score"]
     ]  # beside the model, nothing counts that was shown a wrong score
     beside = genuine.pivot(index="annotator", columns=["instance", "criterion"], values="score")
     joined = pd.concat([beside, llm.to_frame("llm").T])

@@ -50,7 +50,7 @@ SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.n
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
-  s.score, d.score AS draft_score, s.shown_score, s.sown, f.score AS first_score,
+  s.score, d.score AS draft_score, s.shown_score, s.planted AS planted_error, f.score AS first_score,
   f.submitted_at AS first_submitted_at, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms
 FROM submission s
 JOIN instance i ON i.id = s.instance
@@ -68,8 +68,8 @@ SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, s.re
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
   w.position AS line, w.kind, w.action, l.text AS drafted,
-  CASE WHEN s.sown = 'evidence' THEN x.text WHEN s.sown = 'score' AND w.kind = 'score'
-    THEN printf('%g', s.shown_score) END AS sown,
+  CASE WHEN s.planted = 'evidence' THEN x.text WHEN s.planted = 'score' AND w.kind = 'score'
+    THEN printf('%g', s.shown_score) END AS planted_error,
   w.text AS new_text, w.reason
 FROM submission_row w
 JOIN submission s ON s.id = w.submission
@@ -77,7 +77,7 @@ JOIN instance i ON i.id = s.instance
 JOIN criterion c ON c.id = s.criterion
 JOIN annotator a ON a.id = s.annotator
 LEFT JOIN draft_row l ON l.id = w.draft_row
-LEFT JOIN sown o ON s.sown = 'evidence' AND o.annotator = s.annotator AND o.instance = s.instance
+LEFT JOIN planted_error o ON s.planted = 'evidence' AND o.annotator = s.annotator AND o.instance = s.instance
   AND o.criterion = s.criterion AND o.draft_row = w.draft_row
 LEFT JOIN draft_row x ON x.id = o.source_row
 WHERE i.task = :task ORDER BY w.submission, w.position

@@ -15,10 +15,10 @@ SELECT id, external_id AS instance, document, system FROM instance WHERE task = 
 
 SCORES = """
 SELECT s.annotator, s.instance, s.criterion, s.arm, s.score, d.score AS draft_score,
-  s.shown_score, coalesce(s.sown = 'score', 0) AS sown, coalesce(s.sown, '') AS sown_kind,
+  s.shown_score, coalesce(s.planted = 'score', 0) AS planted_score, coalesce(s.planted, '') AS planted_error,
   CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
     AND f.instance = s.instance AND f.criterion = s.criterion) END AS first_score,
-  CASE s.sown WHEN 'evidence' THEN EXISTS (SELECT 1 FROM sown w
+  CASE s.planted WHEN 'evidence' THEN EXISTS (SELECT 1 FROM planted_error w
     JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')
     WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion) END AS line_caught,
   s.bulk, s.active_ms, s.opened_at, s.submitted_at, s.revision
@@ -33,8 +33,8 @@ WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.c
 ORDER BY s.id
 """
 """What current_submission holds, by ids: one pass over the table in its own order takes half the time of a
-join that fetches the names, and 100,000 scores are waited for. ``sown`` says whether the score shown was
-wrong on purpose; ``sown_kind`` also names a line of evidence that was, and ``line_caught`` whether that line was
+join that fetches the names, and 100,000 scores are waited for. ``planted_score`` says whether the score shown was
+wrong on purpose; ``planted_error`` also names a line of evidence that was, and ``line_caught`` whether that line was
 not let stand. ``first_score`` is the one given before the draft was shown."""
 
 ACTIONS = """
@@ -54,7 +54,7 @@ FROM (
   CROSS JOIN criteria_set_member m
   CROSS JOIN submission_row r
   WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.criteria_set = :criteria_set
-    AND r.submission = s.id AND s.sown IS NULL
+    AND r.submission = s.id AND s.planted IS NULL
     AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
       AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)

@@ -5,36 +5,38 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from coeval.domain import EvaluationRow
-from coeval.rules.planted_errors import Sown, SownKind
+from coeval.rules.planted_errors import ErrorKind, PlantedError
 from coeval.store.engines.statements import now, one, scalar
 from coeval.store.queries.drafting.drafts import get_draft
 
 
-def get_sown(db: Database, annotator: int, instance: int, criterion: int) -> Sown | None:
-    """What is sown in the draft as this person sees it, if anything."""
-    sql = "SELECT * FROM sown WHERE annotator = ? AND instance = ? AND criterion = ?"
+def get_planted_error(db: Database, annotator: int, instance: int, criterion: int) -> PlantedError | None:
+    """What is planted in the draft as this person sees it, if anything."""
+    sql = "SELECT * FROM planted_error WHERE annotator = ? AND instance = ? AND criterion = ?"
     row = one(db, sql, [annotator, instance, criterion])
     if row is None:
         return None
-    kind = SownKind(row["kind"])
-    source = _get_row(db, row["source_row"]) if kind is SownKind.EVIDENCE else None
-    return Sown(row["draft"], kind, row["score"], row["draft_row"], source)
+    kind = ErrorKind(row["kind"])
+    source = _get_row(db, row["source_row"]) if kind is ErrorKind.EVIDENCE else None
+    return PlantedError(row["draft"], kind, row["score"], row["draft_row"], source)
 
 
-def record_sown(db: Database, annotator: int, instance: int, criterion: int, sown: Sown) -> None:
+def record_planted_error(
+    db: Database, annotator: int, instance: int, criterion: int, planted: PlantedError
+) -> None:
     """Keep what this person is shown in place of what the draft says."""
     db.conn.execute(
-        "INSERT INTO sown (annotator, instance, criterion, draft, kind, score, draft_row, source_row, sown_at)"
+        "INSERT INTO planted_error (annotator, instance, criterion, draft, kind, score, draft_row, source_row, planted_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             annotator,
             instance,
             criterion,
-            sown.draft,
-            sown.kind,
-            sown.score,
-            sown.draft_row,
-            sown.source.id if sown.source else None,
+            planted.draft,
+            planted.kind,
+            planted.score,
+            planted.draft_row,
+            planted.source.id if planted.source else None,
             now(),
         ],
     )

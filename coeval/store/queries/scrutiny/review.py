@@ -67,8 +67,8 @@ def list_saves(db: Database, task: int) -> list[Save]:
         db,
         "SELECT p.name, s.bulk, s.active_ms, NOT EXISTS (SELECT 1 FROM submission_row r"
         " WHERE r.submission = s.id AND r.action <> 'approve') AS kept_all,"
-        " CASE s.sown WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS ("
-        " SELECT 1 FROM sown w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row"
+        " CASE s.planted WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS ("
+        " SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row"
         " WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion"
         " AND r.action IN ('delete', 'revise')) END AS caught"
         " FROM current_submission s JOIN instance i ON i.id = s.instance JOIN annotator p ON p.id = s.annotator"

@@ -34,7 +34,7 @@ def submission_of(db: Database, row: dict[str, Any]) -> Submission:
         uid=row["uid"],
         bulk=bool(row["bulk"]),
         shown_score=row["shown_score"],
-        sown=row["sown"] or "",
+        planted=row["planted"] or "",
         id=row["id"],
     )
 
@@ -89,7 +89,7 @@ def record_submission(db: Database, submission: Submission) -> Submission:
         arm=submission.arm,
         score=submission.score,
         shown_score=submission.shown_score,
-        sown=submission.sown or None,
+        planted=submission.planted or None,
         bulk=int(submission.bulk),
         opened_at=submission.opened_at or None,
         submitted_at=submitted_at,

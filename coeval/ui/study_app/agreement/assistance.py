@@ -207,7 +207,7 @@ def first_words(first: Result) -> str:
     )
 
 
-SOWN_NOTE = " · sown errors are left out of all but the pull, which rests on the sown scores"
+PLANTED_NOTE = " · planted errors are left out of all but the pull, which rests on the planted scores"
 
 
 def _table(section: Result) -> Node | None:
@@ -251,7 +251,7 @@ def _table(section: Result) -> Node | None:
     columns = ["Estimate", "What it is", "Value [95%]", "p", "Assisted", "Blind", "Shifted"]
     note = "scores counted by arm; for alphas, units"
     return data_table(
-        "Estimates", pd.DataFrame(rows, columns=columns), note + SOWN_NOTE * bool(section.sown.n)
+        "Estimates", pd.DataFrame(rows, columns=columns), note + PLANTED_NOTE * bool(section.sown.n)
     )
 
 
@@ -260,16 +260,16 @@ def _count(found: Result, name: str) -> str:
 
 
 def _caught_table(section: Result) -> list[Node | None]:
-    """Catch rates of the errors that were sown, by annotator."""
-    sown = section.sown
-    if not sown.n and not sown.lines.n:
+    """Catch rates of the planted errors, by annotator."""
+    planted = section.sown
+    if not planted.n and not planted.lines.n:
         return []
-    everybody = [("wrong scores", sown), ("lines of another instance", sown.lines)]
+    everybody = [("wrong scores", planted), ("lines of another instance", planted.lines)]
     rows = [("everybody", what, *_caught(part)) for what, part in everybody if part.n]
-    rows += [(row.annotator, "wrong scores", *_caught(row)) for row in sown.per_annotator]
-    frame = pd.DataFrame(rows, columns=["Person", "What was sown", "Caught [95%]", "Sown"])
+    rows += [(row.annotator, "wrong scores", *_caught(row)) for row in planted.per_annotator]
+    frame = pd.DataFrame(rows, columns=["Person", "What was planted", "Caught [95%]", "Planted"])
     note = "caught: a wrong score that was changed, a line that was revised or deleted"
-    return [data_table("Sown errors caught", frame, note)]
+    return [data_table("Planted errors caught", frame, note)]
 
 
 def _caught(part: Result) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from coeval.stats.behaviour.actions import ACTIONS, KINDS, action_rates
 from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.frames import ASSISTED, StudyFrames, is_sown
+from coeval.stats.frames import ASSISTED, StudyFrames, is_planted
 from coeval.stats.report.document import section_notes
 from coeval.stats.report.work import actions_section, behaviour_section, score_change_section
 from coeval.ui.components import charts
@@ -75,7 +75,7 @@ def _moved_left_out(moved: Result) -> list[str]:
         else []
     )
     return out + (
-        [f"{plural(moved.n_sown_left_out, 'draft')} with a sown error left out"]
+        [f"{plural(moved.n_sown_left_out, 'draft')} with a planted error left out"]
         if moved.n_sown_left_out
         else []
     )
@@ -147,7 +147,7 @@ def score_moves(study: StudyFrames) -> pd.DataFrame:
     that were drafted so.
     """
     known = study.scores.dropna(subset=["score", "draft_score"])
-    known = known[(known["arm"] == ASSISTED) & ~is_sown(known)]
+    known = known[(known["arm"] == ASSISTED) & ~is_planted(known)]
     known = known.assign(draft=np.floor(known["draft_score"] + 0.5), person=known["score"])
     if known.empty:
         return pd.DataFrame(columns=["draft", "person", "n", "share"])
@@ -283,7 +283,7 @@ def _behaviour_table(behaviour: Result) -> Node | None:
     )
     left = behaviour.assisted.n_left_out
     note = (
-        f"{plural(left, 'submission')} left out: no drafted score, a sown error, or fewer than two other people"
+        f"{plural(left, 'submission')} left out: no drafted score, a planted error, or fewer than two other people"
         if left
         else ""
     )

@@ -1,4 +1,4 @@
-"""Sown drafts through the study: stable, told to nobody, compared with what was shown, caught or not."""
+"""Planted errors through the study: stable, told to nobody, compared with what was shown, caught or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coeval.domain import Action, Arm, Person, RowKind
-from coeval.rules.planted_errors import SownKind
+from coeval.rules.planted_errors import ErrorKind
 from coeval.store.queries.scrutiny import planted_errors
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_folder
@@ -25,21 +25,21 @@ from tests.support.scrutiny_steps import here, save, use_design, walk
 
 @pytest.fixture
 def ana(context: Context, owner: Person) -> Person:
-    """An annotator, every one of whose 40 x 2 drafts is sown."""
+    """An annotator, every one of whose 40 x 2 drafts is planted."""
     import_study(context, owner, make_study(20))
-    use_design(context, owner, sown_share=1)
+    use_design(context, owner, planted_share=1)
     return sign_in(context, "Ana")[0]
 
 
-def kind_of(context: Context, person: Person, step: Step) -> SownKind:
+def kind_of(context: Context, person: Person, step: Step) -> ErrorKind:
     assert step.instance and step.criterion
     with context.store.read() as db:
-        sown = planted_errors.get_sown(db, person.id, step.instance.id, step.criterion.id)
-    assert sown is not None
-    return sown.kind
+        planted = planted_errors.get_planted_error(db, person.id, step.instance.id, step.criterion.id)
+    assert planted is not None
+    return planted.kind
 
 
-def by_kind(context: Context, person: Person, kind: SownKind) -> Step:
+def by_kind(context: Context, person: Person, kind: ErrorKind) -> Step:
     return next(step for step in walk(context, person) if kind_of(context, person, step) is kind)
 
 
@@ -47,19 +47,19 @@ def test_both_kinds_are_shown_and_stay(context: Context, ana: Person) -> None:
     steps = list(walk(context, ana))
     kinds = [kind_of(context, ana, step) for step in steps]
     # 80 draws of one half: 40 expected, standard deviation 4.5
-    assert 15 < kinds.count(SownKind.SCORE) < 65
+    assert 15 < kinds.count(ErrorKind.SCORE) < 65
     for step, kind in zip(steps, kinds, strict=True):
         assert step.draft is not None
         # the drafts all say 4
-        assert (step.draft.score in (3, 5)) == (kind is SownKind.SCORE)
+        assert (step.draft.score in (3, 5)) == (kind is ErrorKind.SCORE)
     assert [step.draft for step in walk(context, ana)] == [step.draft for step in steps]
 
 
 def test_a_sown_step_looks_like_any_other_to_the_browser(
     context: Context, owner: Person, ana: Person
 ) -> None:
-    sown = [step_json(by_kind(context, ana, kind)) for kind in SownKind]
-    use_design(context, owner)  # from here on nothing is sown: the owner's own queue is plain
+    planted = [step_json(by_kind(context, ana, kind)) for kind in ErrorKind]
+    use_design(context, owner)  # from here on nothing is planted: the owner's own queue is plain
     plain = step_json(get_step(context, owner, "demo"))
 
     def shape(value: object) -> object:
@@ -68,17 +68,17 @@ def test_a_sown_step_looks_like_any_other_to_the_browser(
             return {key: [] if key == "quotes" else shape(one) for key, one in value.items()}
         return [shape(one) for one in value] if isinstance(value, list) else type(value).__name__
 
-    for one in sown:
+    for one in planted:
         assert shape(one) == shape(plain)
-        assert "sown" not in json.dumps(one)
+        assert "planted" not in json.dumps(one)
 
 
 def test_actions_compare_with_what_was_shown(context: Context, ana: Person) -> None:
-    step = by_kind(context, ana, SownKind.SCORE)
+    step = by_kind(context, ana, ErrorKind.SCORE)
     assert step.draft and step.draft.score is not None
     kept = save(context, ana, step, step.draft.score)
     score = next(row for row in kept.rows if row.kind is RowKind.SCORE)
-    assert (score.action, kept.sown, kept.shown_score) == (Action.APPROVE, "score", step.draft.score)
+    assert (score.action, kept.planted, kept.shown_score) == (Action.APPROVE, "score", step.draft.score)
     back = get_step(context, ana, "demo", here(step))
     assert back.draft == step.draft
     restored = save(context, ana, back, 4)  # the draft's own score is a change to what was shown
@@ -88,7 +88,7 @@ def test_actions_compare_with_what_was_shown(context: Context, ana: Person) -> N
 
 def test_catches_are_counted(context: Context, owner: Person, ana: Person) -> None:
     """Scores: the first is caught, the second is not. Evidence: the first is deleted, the second kept."""
-    seen = {kind: 0 for kind in SownKind}
+    seen = {kind: 0 for kind in ErrorKind}
     for step in walk(context, ana):
         kind = kind_of(context, ana, step)
         seen[kind] += 1
@@ -96,47 +96,51 @@ def test_catches_are_counted(context: Context, owner: Person, ana: Person) -> No
             continue
         assert step.instance and step.criterion and step.draft and step.draft.score is not None
         with context.store.read() as db:
-            sown = planted_errors.get_sown(db, ana.id, step.instance.id, step.criterion.id)
+            planted = planted_errors.get_planted_error(db, ana.id, step.instance.id, step.criterion.id)
         caught = seen[kind] == 1
-        wrong = sown.draft_row if sown and kind is SownKind.EVIDENCE else None
-        moved = 2 if caught and kind is SownKind.SCORE else step.draft.score
+        wrong = planted.draft_row if planted and kind is ErrorKind.EVIDENCE else None
+        moved = 2 if caught and kind is ErrorKind.SCORE else step.draft.score
         save(context, ana, step, moved, deleted=[wrong] if wrong and caught else [])
     (habits,) = list_habits(context, owner, "demo")
-    assert (habits.n, habits.n_sown, habits.caught) == (4, 4, 0.5)
+    assert (habits.n, habits.n_planted, habits.caught) == (4, 4, 0.5)
     frames = get_frames(context, owner, "demo")
-    assert sorted(frames.scores["sown_kind"]) == ["evidence", "evidence", "score", "score"]
-    assert int(frames.scores["sown"].sum()) == 2
+    assert sorted(frames.scores["planted_error"]) == ["evidence", "evidence", "score", "score"]
+    assert int(frames.scores["planted_score"].sum()) == 2
     assert frames.actions.empty  # nothing was done here to a draft as the model made it
 
 
 def test_owners_see_what_was_sown_side_by_side(context: Context, owner: Person, ana: Person) -> None:
-    step = by_kind(context, ana, SownKind.EVIDENCE)
+    step = by_kind(context, ana, ErrorKind.EVIDENCE)
     assert step.instance and step.criterion
     save(context, ana, step, 4)
     found = compare_people(context, owner, "demo", step.instance.external_id, step.criterion.id)
     (column,) = found.columns
-    assert column.sown and column.sown.kind is SownKind.EVIDENCE
+    assert column.planted and column.planted.kind is ErrorKind.EVIDENCE
     assert column.shown == step.draft != found.draft
 
 
 def test_exports_say_what_was_shown(context: Context, owner: Person, ana: Person, tmp_path: Path) -> None:
-    step = by_kind(context, ana, SownKind.SCORE)
+    step = by_kind(context, ana, ErrorKind.SCORE)
     assert step.draft and step.draft.score is not None
     save(context, ana, step, step.draft.score)
-    other = by_kind(context, ana, SownKind.EVIDENCE)
+    other = by_kind(context, ana, ErrorKind.EVIDENCE)
     save(context, ana, other, 4)
     export_folder(context, owner, "demo", tmp_path)
     first, second = _rows(tmp_path / "scores.csv")
-    assert (first["sown"], first["draft_score"], first["shown_score"]) == (
+    assert (first["planted_error"], first["draft_score"], first["shown_score"]) == (
         "score",
         "4.0",
         str(step.draft.score),
     )
-    assert (second["sown"], second["shown_score"]) == ("evidence", "4.0")
-    lines = [row for row in _rows(tmp_path / "rows.csv") if row["sown"]]
+    assert (second["planted_error"], second["shown_score"]) == ("evidence", "4.0")
+    lines = [row for row in _rows(tmp_path / "rows.csv") if row["planted_error"]]
     assert [(row["kind"], row["drafted"]) for row in lines][0] == ("score", "4")
-    assert lines[0]["sown"] == f"{step.draft.score:g}"
-    assert len(lines) == 2 and lines[1]["kind"] == "evidence" and lines[1]["sown"] != lines[1]["drafted"]
+    assert lines[0]["planted_error"] == f"{step.draft.score:g}"
+    assert (
+        len(lines) == 2
+        and lines[1]["kind"] == "evidence"
+        and lines[1]["planted_error"] != lines[1]["drafted"]
+    )
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -146,9 +150,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def test_only_assisted_drafts_are_sown(context: Context, owner: Person) -> None:
     import_study(context, owner, make_study(20))
-    use_design(context, owner, sown_share=1, blind_share=0.5, first_share=0.5)
+    use_design(context, owner, planted_share=1, blind_share=0.5, first_share=0.5)
     ben = sign_in(context, "Ben")[0]
     arms = {step.assignment.arm for step in walk(context, ben) if step.assignment}
     assert arms == {Arm.BLIND, Arm.FIRST}
     with context.store.read() as db:
-        assert db.conn.execute("SELECT count(*) FROM sown").fetchone() == (0,)
+        assert db.conn.execute("SELECT count(*) FROM planted_error").fetchone() == (0,)

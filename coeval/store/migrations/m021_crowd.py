@@ -1,60 +1,12 @@
-"""The schema of a hosted study: accounts, the crowd, and the snapshots. Numbered from m020, after the first.
-
-Importing this module registers its migrations behind that of ``migrations_judging``.
-"""
+"""Crowd studies: plans, enrolments, reservations, exams."""
 
 from __future__ import annotations
 
 from sqlite_utils import Database
 
-from coeval.store.migrations.judging import migrations, run_script
-
-__all__ = ["migrations"]
+from coeval.store.migrations.script import run_script
 
 
-@migrations()
-def m020_accounts(db: Database) -> None:
-    run_script(
-        db,
-        """
-        -- How a person proves who they are. subject is what the kind knows them by: the account's name, the
-        -- lasting id at Hugging Face, the id at Prolific or MTurk. secret is an Argon2 hash, or empty.
-        -- guest is 1 for strangers, who see nothing but the studies they joined.
-        CREATE TABLE account (
-          annotator INTEGER PRIMARY KEY REFERENCES annotator(id),
-          kind TEXT NOT NULL CHECK (kind IN ('password', 'huggingface', 'prolific', 'mturk')),
-          subject TEXT NOT NULL,
-          secret TEXT NOT NULL,
-          guest INTEGER NOT NULL CHECK (guest IN (0, 1)),
-          created_at TEXT NOT NULL,
-          UNIQUE (kind, subject)
-        ) STRICT;
-
-        -- A link that makes one account, once; with annotator, one that gives this person a new password.
-        -- Only a hash of its token is kept.
-        CREATE TABLE invitation (
-          token_hash TEXT PRIMARY KEY,
-          annotator INTEGER REFERENCES annotator(id),
-          role TEXT NOT NULL CHECK (role IN ('owner', 'researcher', 'annotator')),
-          created_by TEXT NOT NULL,
-          created_at TEXT NOT NULL,
-          expires_at TEXT NOT NULL,
-          used_at TEXT,
-          used_by INTEGER REFERENCES annotator(id)
-        ) STRICT;
-
-        -- Refused sign-ins of late, by a hash of name and address: what throttling counts. Pruned.
-        CREATE TABLE sign_in_failure (
-          id INTEGER PRIMARY KEY,
-          key TEXT NOT NULL,
-          failed_at TEXT NOT NULL
-        ) STRICT;
-        CREATE INDEX sign_in_failure_key ON sign_in_failure(key, failed_at);
-        """,
-    )
-
-
-@migrations()
 def m021_crowd(db: Database) -> None:
     run_script(
         db,
@@ -149,58 +101,5 @@ def m021_crowd(db: Database) -> None:
           SELECT r.task, r.annotator, r.instance FROM reservation r
           JOIN current_enrolment e ON e.task = r.task AND e.annotator = r.annotator
           WHERE r.purpose = 'check' OR e.state IN ('rejected', 'blocked', 'removed');
-        """,
-    )
-
-
-@migrations()
-def m022_restoration(db: Database) -> None:
-    run_script(
-        db,
-        """
-        -- Each time this file came back from a snapshot: what was saved between taken_at and the end of the
-        -- file before it is gone, and the record has to say so.
-        CREATE TABLE restoration (
-          id INTEGER PRIMARY KEY,
-          source TEXT NOT NULL,
-          name TEXT NOT NULL,
-          taken_at TEXT NOT NULL,
-          restored_at TEXT NOT NULL
-        ) STRICT;
-        """,
-    )
-
-
-@migrations()
-def m023_queue_tally(db: Database) -> None:
-    run_script(
-        db,
-        """
-        -- How much of each queue is finished and flagged, kept by triggers: every screen shows it, and counting
-        -- a queue of 100,000 takes longer than all the rest of a screen.
-        CREATE TABLE queue_tally (
-          annotator INTEGER NOT NULL REFERENCES annotator(id),
-          task INTEGER NOT NULL REFERENCES task(id),
-          finished INTEGER NOT NULL,
-          flagged INTEGER NOT NULL,
-          PRIMARY KEY (annotator, task)
-        ) STRICT, WITHOUT ROWID;
-        INSERT INTO queue_tally (annotator, task, finished, flagged)
-          SELECT annotator, task, sum(state = 'finished'), sum(flagged) FROM assignment GROUP BY annotator, task;
-
-        CREATE TRIGGER tally_added AFTER INSERT ON assignment WHEN NEW.state = 'finished' OR NEW.flagged BEGIN
-          INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task, NEW.state = 'finished', NEW.flagged)
-            ON CONFLICT DO UPDATE SET finished = finished + excluded.finished, flagged = flagged + excluded.flagged;
-        END;
-        CREATE TRIGGER tally_changed AFTER UPDATE OF state, flagged ON assignment
-        WHEN OLD.state <> NEW.state OR OLD.flagged <> NEW.flagged BEGIN
-          INSERT INTO queue_tally VALUES (NEW.annotator, NEW.task,
-              (NEW.state = 'finished') - (OLD.state = 'finished'), NEW.flagged - OLD.flagged)
-            ON CONFLICT DO UPDATE SET finished = finished + excluded.finished, flagged = flagged + excluded.flagged;
-        END;
-        CREATE TRIGGER tally_removed AFTER DELETE ON assignment WHEN OLD.state = 'finished' OR OLD.flagged BEGIN
-          UPDATE queue_tally SET finished = finished - (OLD.state = 'finished'), flagged = flagged - OLD.flagged
-            WHERE annotator = OLD.annotator AND task = OLD.task;
-        END;
         """,
     )

@@ -1,22 +1,10 @@
-"""The schema of a study's design: arms, sown drafts, first scores, decisions and suggestions.
-
-Importing this module registers its migration behind those of ``migrations``.
-"""
+"""A study's design: arms, planted errors, first scores, decisions and suggestions."""
 
 from __future__ import annotations
 
 from sqlite_utils import Database
 
-from coeval.store.migrations.first import migrations, run_script
-
-__all__ = ["migrations", "run_script"]
-
-
-@migrations()
-def m005_study_design(db: Database) -> None:
-    for part in (DESIGN, ASSIGNMENT, SUBMISSION, SHOWN, REVIEW):
-        run_script(db, part)
-
+from coeval.store.migrations.script import run_script
 
 DESIGN = """
 -- first_share: pairs of (annotator, instance) scored before the draft is shown; sown_share: assisted
@@ -194,3 +182,8 @@ CREATE INDEX suggestion_task ON suggestion(task, id);
 -- Where a proposal comes from, such as the instance that prompted it.
 ALTER TABLE proposal ADD COLUMN note TEXT NOT NULL DEFAULT '';
 """
+
+
+def m005_study_design(db: Database) -> None:
+    for part in (DESIGN, ASSIGNMENT, SUBMISSION, SHOWN, REVIEW):
+        run_script(db, part)

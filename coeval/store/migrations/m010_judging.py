@@ -1,18 +1,12 @@
-"""The schema of how a judge is helped: evaluation steps, assistant evaluators, and the rating of the whole.
-
-Importing this module registers its migration behind that of ``migrations_design``.
-"""
+"""How a judge is helped: evaluation steps, assistant evaluators, and the rating of the whole."""
 
 from __future__ import annotations
 
 from sqlite_utils import Database
 
-from coeval.store.migrations.design import migrations, run_script
-
-__all__ = ["migrations", "run_script"]
+from coeval.store.migrations.script import run_script
 
 
-@migrations()
 def m010_judging(db: Database) -> None:
     run_script(
         db,

@@ -1,4 +1,4 @@
-"""Sown drafts, the pure part: what is drawn, and what a sown draft looks like."""
+"""Planted errors, the pure part: what is drawn, and what a draft with a planted error looks like."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Scale
 from coeval.rules.planted_errors import (
-    Sown,
-    SownKind,
-    apply_sown,
+    ErrorKind,
+    PlantedError,
+    apply_planted_error,
     draw_kind,
     draw_place,
-    sow_evidence,
-    sow_score,
+    plant_evidence,
+    plant_score,
 )
 
 CONCLUSION, SCORE, EVIDENCE = RowKind.CONCLUSION, RowKind.SCORE, RowKind.EVIDENCE
@@ -44,31 +44,31 @@ SOURCE = EvaluationRow(
 def test_the_share_is_met_and_half_have_a_wrong_score() -> None:
     drawn = Counter(draw_kind("seed", p, i, c, 0.2) for p in range(10) for i in range(200) for c in range(5))
     # 10,000 draws: 1,000 of each kind, standard deviation 30; five of them on either side
-    assert all(850 <= drawn[kind] <= 1_150 for kind in SownKind)
+    assert all(850 <= drawn[kind] <= 1_150 for kind in ErrorKind)
 
 
 @given(st.floats(1, 5), st.integers(1, 200))
 def test_a_sown_score_is_one_away_and_on_the_scale(score: float, person: int) -> None:
-    sown = sow_score("seed", person, replace(DRAFT, score=score), Scale())
-    assert sown is not None and sown.score is not None
-    assert abs(abs(sown.score - score) - 1) < 1e-9 and 1 <= sown.score <= 5
+    planted = plant_score("seed", person, replace(DRAFT, score=score), Scale())
+    assert planted is not None and planted.score is not None
+    assert abs(abs(planted.score - score) - 1) < 1e-9 and 1 <= planted.score <= 5
 
 
 @pytest.mark.parametrize(("score", "shown"), [(5.0, {4.0}), (1.0, {2.0}), (3.0, {2.0, 4.0})])
 def test_scores_go_either_way_but_never_off_the_scale(score: float, shown: set[float]) -> None:
-    drafts = (sow_score("seed", person, replace(DRAFT, score=score), Scale()) for person in range(50))
+    drafts = (plant_score("seed", person, replace(DRAFT, score=score), Scale()) for person in range(50))
     assert {one.score for one in drafts if one} == shown
 
 
 def test_nothing_is_sown_where_there_is_no_room() -> None:
-    assert sow_score("seed", 1, replace(DRAFT, score=0.5), Scale(0, 1)) is None
-    assert sow_score("seed", 1, replace(DRAFT, score=None), Scale()) is None
-    assert sow_evidence("seed", 1, replace(DRAFT, rows=DRAFT.rows[:2]), SOURCE) is None
-    assert sow_evidence("seed", 1, replace(DRAFT, rows=(SOURCE,)), SOURCE) is None
+    assert plant_score("seed", 1, replace(DRAFT, score=0.5), Scale(0, 1)) is None
+    assert plant_score("seed", 1, replace(DRAFT, score=None), Scale()) is None
+    assert plant_evidence("seed", 1, replace(DRAFT, rows=DRAFT.rows[:2]), SOURCE) is None
+    assert plant_evidence("seed", 1, replace(DRAFT, rows=(SOURCE,)), SOURCE) is None
 
 
 def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
-    shown = apply_sown(DRAFT, Sown(5, SownKind.SCORE, score=3.0), "the cat sat")
+    shown = apply_planted_error(DRAFT, PlantedError(5, ErrorKind.SCORE, score=3.0), "the cat sat")
     assert shown.score == 3 and shown.rows[1].text == "2. I give it a score of 3."
     assert [row for row in shown.rows if row.kind is not SCORE] == [
         row for row in DRAFT.rows if row.kind is not SCORE
@@ -79,10 +79,10 @@ def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
 
 
 def test_a_swapped_line_keeps_its_place_and_is_looked_for_in_the_text() -> None:
-    sown = sow_evidence("seed", 1, DRAFT, SOURCE)
-    assert sown is not None and sown.draft_row in (12, 13)
-    shown = apply_sown(DRAFT, sown, "the cat sat")
-    swapped = next(row for row in shown.rows if row.id == sown.draft_row)
+    planted = plant_evidence("seed", 1, DRAFT, SOURCE)
+    assert planted is not None and planted.draft_row in (12, 13)
+    shown = apply_planted_error(DRAFT, planted, "the cat sat")
+    swapped = next(row for row in shown.rows if row.id == planted.draft_row)
     assert swapped.text == SOURCE.text
     # "the dog" is not in "the cat sat"; "sat" stands there from 8 to 11
     assert swapped.quotes == (Quote("the dog"), Quote("sat", 8, 11))
@@ -91,8 +91,8 @@ def test_a_swapped_line_keeps_its_place_and_is_looked_for_in_the_text() -> None:
 
 
 def test_another_draft_is_shown_as_it_is() -> None:
-    assert apply_sown(DRAFT, Sown(6, SownKind.SCORE, score=3.0), "") == DRAFT
-    assert apply_sown(DRAFT, None, "") == DRAFT
+    assert apply_planted_error(DRAFT, PlantedError(6, ErrorKind.SCORE, score=3.0), "") == DRAFT
+    assert apply_planted_error(DRAFT, None, "") == DRAFT
 
 
 @given(st.integers(1, 1_000), st.integers(1, 50))

@@ -1,0 +1,38 @@
+"""Every migration, in the order in which they are applied.
+
+A released one is never edited: write the next in a file of its own and add it here. STRICT tables, foreign keys
+on, SQL of the portable subset. Facts are appended; what is current is a view. Times are UTC text, ISO 8601 with
+milliseconds and Z, so that they sort as text.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Migrations
+
+from coeval.store.migrations.m001_people_and_tasks import m001_people_and_tasks
+from coeval.store.migrations.m002_criteria import m002_criteria
+from coeval.store.migrations.m003_drafts import m003_drafts
+from coeval.store.migrations.m004_scrutiny import m004_scrutiny
+from coeval.store.migrations.m005_study_design import m005_study_design
+from coeval.store.migrations.m010_judging import m010_judging
+from coeval.store.migrations.m020_accounts import m020_accounts
+from coeval.store.migrations.m021_crowd import m021_crowd
+from coeval.store.migrations.m022_restoration import m022_restoration
+from coeval.store.migrations.m023_queue_tally import m023_queue_tally
+from coeval.store.migrations.m024_planted_error import m024_planted_error
+
+migrations = Migrations("coeval")
+for migration in (
+    m001_people_and_tasks,
+    m002_criteria,
+    m003_drafts,
+    m004_scrutiny,
+    m005_study_design,
+    m010_judging,
+    m020_accounts,
+    m021_crowd,
+    m022_restoration,
+    m023_queue_tally,
+    m024_planted_error,
+):
+    migrations()(migration)
