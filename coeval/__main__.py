@@ -1,6 +1,6 @@
 """``python -m coeval``: see :mod:`coeval.cli`."""
 
-from coeval.cli import main
+from coeval.cli.commands import main
 
 if __name__ == "__main__":
     main()

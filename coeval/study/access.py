@@ -41,6 +41,15 @@ class Rule:
     """Whether strangers, who see nothing but the studies they joined, may as well."""
 
 
+def open_context(settings: Settings) -> Context:
+    """The context of a process that works on the file of its settings.
+
+    Raises:
+        StorageError: the file cannot be opened, or it is not ours.
+    """
+    return Context(Store(settings.db), settings)
+
+
 RULES: dict[str, Rule] = {}
 """Every use case with its roles: the table in the in-app help is made from this."""
 

@@ -186,8 +186,8 @@ def _work(drafts: Any, chance: np.random.Generator, number: int) -> list[list[An
 
 PERSON = "INSERT INTO annotator (name, role, created_at) VALUES (?, 'annotator', '2026-01-05T07:00:00.000Z')"
 SUBMISSION = """
-INSERT INTO submission (uid, annotator, draft, instance, criterion, revision, arm, score, shown_score, planted, opened_at,
-  submitted_at, active_ms) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO submission (uid, annotator, draft, instance, criterion, revision, arm, score, shown_score, planted,
+  opened_at, submitted_at, active_ms) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
 """
 FIRST_SCORES = """
 INSERT INTO first_score (uid, annotator, instance, criterion, score, submitted_at)
@@ -200,8 +200,8 @@ SELECT s.id, r.position, r.id, r.kind, CASE (s.id + r.position) % 9 WHEN 0 THEN 
   ELSE 'approve' END, '', '' FROM submission s JOIN draft_row r ON r.draft = s.draft WHERE s.arm <> 'blind'
 """
 TOUCH = """
-INSERT INTO submission (uid, annotator, instance, criterion, revision, draft, arm, score, shown_score, planted, opened_at,
-  submitted_at, active_ms) SELECT 'again-' || id, annotator, instance, criterion, revision + 1, draft, arm,
+INSERT INTO submission (uid, annotator, instance, criterion, revision, draft, arm, score, shown_score, planted,
+  opened_at, submitted_at, active_ms) SELECT 'again-' || id, annotator, instance, criterion, revision + 1, draft, arm,
   1 + score % 5, shown_score, planted, opened_at, submitted_at, active_ms FROM submission
   WHERE id = (SELECT max(id) FROM submission)
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coeval.cli import build_parser
+from coeval.cli.commands import build_parser
 from coeval.llm.prompting.options import PROTOCOLS
 from coeval.study.exporting.export import SIMPLE
 from coeval.ui.server.help_pages import HELP, TITLES, render

@@ -30,6 +30,7 @@ from coeval.domain import (
     Submission,
 )
 from coeval.errors import NotAllowedError, NotFoundError
+from coeval.safe_csv import safe
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
 from coeval.store import Store
@@ -39,7 +40,6 @@ from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import people
 from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import OPERATOR, Context
-from coeval.study.exporting.export import safe
 from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions as study_people
 from coeval.study.statistics import get_report, get_statistic

@@ -13,7 +13,8 @@ import krippendorff
 import numpy as np
 import pytest
 
-from coeval.cli import check_address, read_mapping
+from coeval.cli.importing import read_mapping
+from coeval.cli.serving import check_address
 from coeval.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]

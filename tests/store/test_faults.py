@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from coeval.clock import now
 from coeval.domain import Person, Study
 from coeval.errors import StorageError
 from coeval.store import Store
 from coeval.store.engines.health import check_file
-from coeval.store.engines.statements import now
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.steps import get_step, submit

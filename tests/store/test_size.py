@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from coeval.datasets.seen import Seen
 from coeval.domain import ImportedSubmission, Person, Study
 from coeval.errors import InputError
+from coeval.safe_csv import SUSPECT, safe
 from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import Context
-from coeval.study.exporting.export import SUSPECT, safe
 from coeval.study.importing.importing import import_file, import_study
 from tests.benchmarks import size
 from tests.benchmarks._large import write_instances, write_ratings

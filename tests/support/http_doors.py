@@ -354,9 +354,11 @@ DOORS: tuple[Door, ...] = (
 )
 
 ELSEWHERE = {
-    "coeval.study.exporting.export.export_folder": "cli.py",
-    "coeval.study.drafting.batches.read_results": "cli.py",
-    "coeval.study.drafting.batches.write_questions": "cli.py",
+    "coeval.study.hosting.upkeep.check_file": "cli/upkeep.py",
+    "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
+    "coeval.study.exporting.export.export_folder": "cli/output.py",
+    "coeval.study.drafting.batches.read_results": "cli/batches.py",
+    "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
     "coeval.study.drafting.assistants.correlate_run": "",
 }

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from coeval.clock import write_time
 from coeval.domain import Action
 
 _HEADER = re.compile(
@@ -102,7 +103,7 @@ def read_time(value: object) -> str:
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return ""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return write_time(moment)
 
 
 def _remark(cell: str) -> str:

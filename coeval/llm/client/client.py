@@ -12,10 +12,10 @@ import ssl
 import time
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
+from coeval.clock import utc_now
 from coeval.domain import Answer, Request
 from coeval.errors import ModelError
 from coeval.llm.client.abilities import Abilities, breaks_form, build_body, next_rung, step_down
@@ -198,7 +198,7 @@ class Client:
             redact(hide(message, self._key)),
             code,
             place=self.endpoint,
-            retry_after=parse_retry_after(response.headers, datetime.now(UTC)),
+            retry_after=parse_retry_after(response.headers, utc_now()),
         )
         if response.status_code in _ABOUT_THE_BODY:
             failure.complaint = complaint

@@ -10,9 +10,9 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Protocol
 
+from coeval.clock import now
 from coeval.domain import Answer, Call, Request
 from coeval.llm.client.client import Exchange
 from coeval.llm.client.failures import CallError, Failure
@@ -223,8 +223,3 @@ class _Flight:
             self._waiting -= 1
             if not self._waiting and not self.task.done():
                 self.task.cancel()
-
-
-def now() -> str:
-    """The time as the ledger keeps it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -133,8 +133,8 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
 
     Parameters
     ----------
-    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``planted_score`` and ``planted_error``:
-        drafts that were wrong on purpose are left out.
+    scores : ``annotator, instance, criterion, arm, score, draft_score``; optionally ``planted_score`` and
+        ``planted_error``: drafts that were wrong on purpose are left out.
 
     Returns
     -------

@@ -243,8 +243,8 @@ def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
 
     Parameters
     ----------
-    frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``: whether a line
-        that was wrong on purpose was revised or deleted, nan where there was none.
+    frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``: whether a
+        line that was wrong on purpose was revised or deleted, nan where there was none.
 
     Returns
     -------

@@ -1,18 +1,12 @@
-"""What the modules of the store share: the clock and the reading of JSON columns."""
+"""What the modules of the store share: rows as dicts, inserts, JSON columns."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlite_utils import Database
-
-
-def now() -> str:
-    """The time, UTC, as every table keeps it: ``2026-01-31T09:30:00.000Z``."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def to_json(value: Any) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Origin, Proposal, Role, Scale, Vote
-from coeval.store.engines.statements import insert, now, one, rows, scalar, to_json
+from coeval.store.engines.statements import insert, one, rows, scalar, to_json
 
 
 def criterion_of(row: dict[str, Any]) -> Criterion:

@@ -10,9 +10,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Instance, Scale, Task
 from coeval.rules.arms import Design, Display
-from coeval.store.engines.statements import chunks, insert, now, one, rows, scalar, to_json
+from coeval.store.engines.statements import chunks, insert, one, rows, scalar, to_json
 
 
 def _task(row: dict[str, Any]) -> Task:

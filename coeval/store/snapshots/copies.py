@@ -11,14 +11,14 @@ import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlite_utils import Database
 
+from coeval.clock import now, utc_now
 from coeval.errors import StorageError
 from coeval.store import Store
-from coeval.store.engines.statements import insert, now, rows
+from coeval.store.engines.statements import insert, rows
 from coeval.store.snapshots.shelves import Shelf
 
 NAME = re.compile(r"coeval-(\d{8}T\d{6}\d{3}Z)-([0-9a-f]{16})\.db")
@@ -46,7 +46,7 @@ def copy_file(store: Store, target: Path) -> str:
     _fold_log(target)
     if not is_sound(target):
         raise StorageError("The copy of the file is not sound: look at the disk, and take a backup by hand.")
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")[:-3] + "Z"
+    stamp = utc_now().strftime("%Y%m%dT%H%M%S%f")[:-3] + "Z"
     return f"coeval-{stamp}-{hash_file(target)}.db"
 
 
@@ -157,7 +157,7 @@ def _fetch(shelf: Shelf, name: str, target: Path) -> bool:
 
 def _put_aside(path: Path) -> None:
     """Move the file and its log away, if there are any: an old log must never be applied to another file."""
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    stamp = utc_now().strftime("%Y%m%dT%H%M%SZ")
     for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():

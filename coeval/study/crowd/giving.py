@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
+from coeval.clock import time_from_now
 from coeval.domain import Arm, Person, Plan, Standing, StudyState, Task
 from coeval.errors import NotAllowedError
 from coeval.rules.arms import Design, draw_order
@@ -19,7 +20,6 @@ from coeval.store.queries.people import enrolments
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import Context
 from coeval.study.crowd.grading import grade_checks
-from coeval.study.people.sessions import time_from_now
 
 WORKING = (Standing.ADMITTED, Standing.FINISHED)
 

@@ -8,11 +8,11 @@ import statistics
 from dataclasses import dataclass, replace
 
 from coeval.domain import Attempt, Participant, Person, Plan, Standing
+from coeval.safe_csv import safe
 from coeval.store.queries.crowd import answer_keys, reservations
 from coeval.store.queries.people import participants
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.onboarding import require_plan
-from coeval.study.exporting.export import safe
 
 FAST = 0.3
 """Below this share of the median time an instance takes, somebody's work is to be looked at."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import timedelta
 
+from coeval.clock import time_from_now
 from coeval.domain import MAX_TEXT, Enrolment, Person, Plan, Role, Standing, StudyState, Terms
 from coeval.errors import InputError, NotFoundError
 from coeval.store.queries import tasks
@@ -12,7 +13,7 @@ from coeval.store.queries.crowd import reservations
 from coeval.store.queries.people import enrolments, removal
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.crowd.onboarding import require_plan
-from coeval.study.people.sessions import require_person, time_from_now
+from coeval.study.people.sessions import require_person
 
 LIMITS = {"per_instance": 1000, "batch": 1000, "quota": 100_000, "reserve_minutes": 100_000}
 SERVICES = ("", "prolific", "mturk")

@@ -17,16 +17,11 @@ from typing import IO, Any
 
 from coeval.domain import Person, Task
 from coeval.errors import StorageError
+from coeval.safe_csv import SUSPECT, safe
 from coeval.store import Database
 from coeval.store.queries.bulk import exports
 from coeval.store.queries.bulk.reports import Result, read
 from coeval.study.access import TEAM, Context, require_task, use_case
-
-UNSEEN = " \ufeff\u00a0\u200b\u2060"
-"""What a spreadsheet may pass over before it finds a formula."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-SUSPECT = frozenset((*UNSEEN, *FORMULA))
-"""First characters of every text that ``safe`` changes."""
 
 Table = Iterator[Iterable[Any]]
 
@@ -42,19 +37,6 @@ SIMPLE = {
     "marks.csv": exports.MARKS,
     "suggestions.csv": exports.SUGGESTIONS,
 }
-
-
-def safe(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers, None becomes empty.
-
-    >>> safe("=1+1"), safe(-1.5), safe(None), safe("plain")
-    ("'=1+1", -1.5, '', 'plain')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, str) and value.lstrip(UNSEEN).startswith(FORMULA):
-        return "'" + value
-    return value
 
 
 @use_case(TEAM)

@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from weakref import WeakKeyDictionary
 
+from coeval.clock import now
 from coeval.domain import Person
 from coeval.errors import CoevalError, StorageError
 from coeval.settings import Settings
 from coeval.store import Store
-from coeval.store.engines.statements import now
 from coeval.store.snapshots import copies
 from coeval.store.snapshots.copies import Restoration
 from coeval.store.snapshots.shelves import Shelf, build_shelves

@@ -17,9 +17,10 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from coeval.clock import time_from_now
 from coeval.domain import Account, Invitation, Person, Role
 from coeval.errors import InputError, NotAllowedError
-from coeval.settings import SignIn
+from coeval.settings import Settings, SignIn
 from coeval.store import Database
 from coeval.store.queries.people import accounts, people
 from coeval.study.access import OWNERS, Context, use_case
@@ -30,7 +31,6 @@ from coeval.study.people.sessions import (
     hash_token,
     open_session,
     require_person,
-    time_from_now,
 )
 
 INVITATION_DAYS = 7
@@ -252,3 +252,9 @@ def _add_stranger(db: Database, kind: str, subject: str, name: str) -> Person:
     person = people.ensure_person(db, free, Role.ANNOTATOR)
     accounts.add_account(db, Account(person, kind, subject, guest=True))
     return person
+
+
+def build_link(settings: Settings, token: str) -> str:
+    """Where an invitation is taken up."""
+    base = settings.public_url or f"http://{settings.host}:{settings.port}"
+    return f"{base}/invite/{token}"

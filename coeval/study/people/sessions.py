@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
+from coeval.clock import time_from_now
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import SignIn
@@ -48,11 +49,6 @@ def open_session(db: Database, person: Person, old_token: str | None = None) -> 
     token = secrets.token_urlsafe(32)
     people.add_session(db, hash_token(token), person.id, time_from_now(timedelta(days=SESSION_DAYS)))
     return token
-
-
-def time_from_now(span: timedelta) -> str:
-    """The time so long from now, as the tables keep it."""
-    return (datetime.now(UTC) + span).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def check_name(name: str) -> str:

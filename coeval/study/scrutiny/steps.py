@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
+from coeval.clock import read_time, utc_now, write_time
 from coeval.domain import MAX_REMARK, Assignment, Criterion, Mark, Person, Submission
 from coeval.errors import InputError, StaleError
 from coeval.rules import evaluation_rows
@@ -160,18 +161,18 @@ def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
     Nobody opens an evaluation before its instance, or later than now; nor is anybody active for longer than
     it was open.
     """
-    now = datetime.now(UTC)
+    now = utc_now()
     try:
-        opened = datetime.fromisoformat(sent.opened_at)
+        opened = read_time(sent.opened_at)
     except ValueError:
         return "", None
     if opened.tzinfo is None or opened > now + SKEW:
         return "", None
-    opened = min(max(opened, datetime.fromisoformat(assignment.opened_at) - SKEW), now)
+    opened = min(max(opened, read_time(assignment.opened_at) - SKEW), now)
     wall_ms = int((now - opened).total_seconds() * 1000)
     known = sent.active_ms is not None and sent.active_ms >= 0
     active_ms = min(sent.active_ms, wall_ms) if known and sent.active_ms is not None else None
-    return opened.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), active_ms
+    return write_time(opened), active_ms
 
 
 @use_case(EVERYONE)

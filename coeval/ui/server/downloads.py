@@ -14,9 +14,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 
 from coeval.errors import NotFoundError
+from coeval.safe_csv import safe
 from coeval.study import statistics
 from coeval.study.access import Context
-from coeval.study.exporting.export import SIMPLE, export_table, export_zip, safe
+from coeval.study.exporting.export import SIMPLE, export_table, export_zip
 from coeval.ui.server.identity import get_person
 from coeval.ui.study_app.agreement.sections import get_figure
 

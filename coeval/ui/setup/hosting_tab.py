@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import gradio as gr
 
+from coeval.clock import read_time, utc_now
 from coeval.domain import Role
 from coeval.errors import CoevalError
 from coeval.settings import SignIn
@@ -15,10 +15,10 @@ from coeval.study.access import Context
 from coeval.study.hosting import snapshots
 from coeval.study.hosting.snapshots import ShelfState, SnapshotState
 from coeval.study.people import accounts, sessions
+from coeval.study.people.accounts import build_link
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.components.words import plural
 from coeval.ui.server.identity import get_person, shown
-from coeval.ui.server.invite import build_link
 
 Bind = Callable[[Callable[..., Any]], None]
 QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
@@ -124,6 +124,6 @@ def _age(at: str, until: str) -> str:
     """
     if not at:
         return ""
-    end = datetime.fromisoformat(until) if until else datetime.now(UTC)
-    minutes = max(0, int((end - datetime.fromisoformat(at)).total_seconds() // 60))
+    end = read_time(until) if until else utc_now()
+    minutes = max(0, int((end - read_time(at)).total_seconds() // 60))
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Submission
-from coeval.store.engines.statements import chunks, now
+from coeval.store.engines.statements import chunks
 
 SUBMISSION = """
 INSERT INTO submission (uid, annotator, instance, criterion, draft, arm, score, shown_score, opened_at,

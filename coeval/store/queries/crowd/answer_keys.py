@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import AnswerKey, Attempt, Criterion, Graded
-from coeval.store.engines.statements import insert, now, one, rows, scalar, to_json
+from coeval.store.engines.statements import insert, one, rows, scalar, to_json
 from coeval.store.queries.criteria import criterion_of
 
 

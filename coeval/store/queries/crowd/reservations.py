@@ -13,8 +13,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Arm, Plan, StudyState, Terms
-from coeval.store.engines.statements import now, one, rows, scalar, to_json
+from coeval.store.engines.statements import one, rows, scalar, to_json
 
 HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"

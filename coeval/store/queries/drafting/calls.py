@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Call
 from coeval.store import Store
-from coeval.store.engines.statements import now, one
+from coeval.store.engines.statements import one
 
 COLUMNS = (
     "request_hash", "sample", "model", "endpoint", "request", "response", "prompt_tokens",

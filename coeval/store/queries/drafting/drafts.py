@@ -9,8 +9,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Draft, DraftStatus, EvaluationRow, Quote, RowKind, Run
-from coeval.store.engines.statements import insert, now, one, rows, scalar, to_json
+from coeval.store.engines.statements import insert, one, rows, scalar, to_json
 
 
 def _run(row: dict[str, Any]) -> Run:

@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Job, JobState
-from coeval.store.engines.statements import insert, now, one, rows, to_json
+from coeval.store.engines.statements import insert, one, rows, to_json
 
 
 def _job(row: dict[str, Any]) -> Job:

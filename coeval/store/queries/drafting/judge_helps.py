@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from sqlite_utils import Database
 
-from coeval.store.engines.statements import insert, now, rows
+from coeval.clock import now
+from coeval.store.engines.statements import insert, rows
 
 
 def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Account, Invitation, Role
-from coeval.store.engines.statements import insert, now, one, scalar
+from coeval.store.engines.statements import insert, one, scalar
 from coeval.store.queries.people.people import get_person_by_id, person_of
 
 SELECT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"

@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Person, Role
-from coeval.store.engines.statements import insert, now, one, rows, scalar
+from coeval.store.engines.statements import insert, one, rows, scalar
 
 
 def person_of(row: dict[str, Any]) -> Person:

@@ -11,8 +11,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Arm, Assignment, Filter, Mark
-from coeval.store.engines.statements import now, one, rows, scalar
+from coeval.store.engines.statements import one, rows, scalar
 
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
 

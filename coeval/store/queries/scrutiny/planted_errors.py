@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import EvaluationRow
 from coeval.rules.planted_errors import ErrorKind, PlantedError
-from coeval.store.engines.statements import now, one, scalar
+from coeval.store.engines.statements import one, scalar
 from coeval.store.queries.drafting.drafts import get_draft
 
 
@@ -26,8 +27,8 @@ def record_planted_error(
 ) -> None:
     """Keep what this person is shown in place of what the draft says."""
     db.conn.execute(
-        "INSERT INTO planted_error (annotator, instance, criterion, draft, kind, score, draft_row, source_row, planted_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO planted_error (annotator, instance, criterion, draft, kind, score, draft_row, source_row,"
+        " planted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             annotator,
             instance,

@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
 from coeval.rules.habits import Save
-from coeval.store.engines.statements import insert, now, one, rows, scalar
+from coeval.store.engines.statements import insert, one, rows, scalar
 from coeval.store.queries.scrutiny.submissions import submission_of
 from coeval.store.queries.tasks import instance_of
 

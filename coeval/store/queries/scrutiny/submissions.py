@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.clock import now
 from coeval.domain import Action, Arm, RowKind, ScrutinyRow, Submission
-from coeval.store.engines.statements import insert, now, one, rows, scalar
+from coeval.store.engines.statements import insert, one, rows, scalar
 
 
 def submission_of(db: Database, row: dict[str, Any]) -> Submission:

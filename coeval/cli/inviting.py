@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from coeval.domain import Role
-from coeval.settings import Settings, SignIn
+from coeval.settings import SignIn
 from coeval.study.access import OPERATOR, Context
 
 
@@ -19,14 +19,8 @@ def add_invite(commands: argparse._SubParsersAction, common: argparse.ArgumentPa
 
 
 def _invite(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.people.accounts import invite
+    from coeval.study.people.accounts import build_link, invite
 
     print(build_link(context.settings, invite(context, OPERATOR, options.role, name=options.name)))
     if context.settings.sign_in is not SignIn.ACCOUNTS:
         print("note: the link works where the app runs with COEVAL_SIGN_IN=accounts", file=sys.stderr)
-
-
-def build_link(settings: Settings, token: str) -> str:
-    """Where an invitation is taken up."""
-    base = settings.public_url or f"http://{settings.host}:{settings.port}"
-    return f"{base}/invite/{token}"

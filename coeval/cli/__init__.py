@@ -1,0 +1,1 @@
+"""The commands: ``python app.py`` and ``python -m coeval ...``. A file a group of commands; use cases do the work."""

@@ -1,0 +1,53 @@
+"""``python -m coeval batch write|read``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from coeval.study.access import OPERATOR, Context
+
+
+def add_batch(
+    commands: argparse._SubParsersAction, task: argparse.ArgumentParser, common: argparse.ArgumentParser
+) -> None:
+    batch = commands.add_parser("batch", help="draft through files of the OpenAI batch format")
+    kinds = batch.add_subparsers(required=True, metavar="write|read")
+    write = kinds.add_parser("write", parents=[task], help="write the questions a run still has")
+    write.add_argument("--out", required=True, type=Path, metavar="F.jsonl")
+    write.add_argument("--model", default="")
+    write.add_argument("--protocol", default="coeval")
+    write.add_argument("--samples", type=int, metavar="N")
+    write.add_argument("--label", default="")
+    write.set_defaults(command=_batch_write)
+    read = kinds.add_parser("read", parents=[common], help="read the results, and make drafts of them")
+    read.add_argument("path", type=Path, metavar="F.jsonl")
+    read.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    read.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    read.set_defaults(command=_batch_read)
+
+
+def _batch_write(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.drafting import batches
+    from coeval.study.drafting.preparing import Wish
+
+    wish = Wish(model=options.model, protocol=options.protocol, samples=options.samples, label=options.label)
+    written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, wish, options.out))
+    for path in written.paths:
+        print(path)
+    print(f"{written.written:,} questions", file=sys.stderr)
+
+
+def _batch_read(context: Context, options: argparse.Namespace) -> None:
+    from coeval.llm.running.ledger import Prices
+    from coeval.study.drafting import batches
+
+    prices = Prices(options.price_in, options.price_out)
+    report = asyncio.run(batches.read_results(context, OPERATOR, options.path, prices))
+    for line in report.bad_lines:
+        print(line, file=sys.stderr)
+    print(report)
+    if report.bad_lines or report.failed:
+        raise SystemExit(1)

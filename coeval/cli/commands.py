@@ -1,0 +1,43 @@
+"""``python -m coeval``: every command in one parser."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from coeval.cli.batches import add_batch
+from coeval.cli.drafting import add_draft
+from coeval.cli.importing import add_import
+from coeval.cli.inviting import add_invite
+from coeval.cli.output import add_output
+from coeval.cli.reporting import reported
+from coeval.cli.upkeep import add_upkeep
+from coeval.settings import load_settings
+from coeval.study.access import Context, open_context
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run ``python -m coeval``."""
+    options = build_parser().parse_args(arguments)
+    reported(lambda: options.command(_open(options), options))
+
+
+def _open(options: argparse.Namespace) -> Context:
+    settings = load_settings(db=options.db)
+    return open_context(settings)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m coeval", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--db", help="the SQLite file (default: COEVAL_DB, else data/coeval.db)")
+    task = argparse.ArgumentParser(add_help=False, parents=[common])
+    task.add_argument("--task", required=True, metavar="SLUG", help="the task's short name")
+    add_import(commands, task)
+    add_draft(commands, task)
+    add_batch(commands, task, common)
+    add_output(commands, task)
+    add_upkeep(commands, common)
+    add_invite(commands, common)
+    return parser

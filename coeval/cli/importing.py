@@ -1,0 +1,55 @@
+"""``python -m coeval import``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from coeval.errors import InputError
+from coeval.study.access import OPERATOR, Context
+
+
+def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    one = commands.add_parser("import", parents=[task], help="import instances or a whole study")
+    one.add_argument("path", type=Path)
+    one.add_argument(
+        "--format", default="auto", choices=["auto", "csv", "jsonl", "xlsx", "coeval-release", "ratings-csv"]
+    )
+    one.add_argument(
+        "--map", nargs="+", default=[], metavar="field=column", help="which column holds a field"
+    )
+    one.set_defaults(command=_import)
+
+
+def _import(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.importing.importing import import_file
+
+    report = import_file(
+        context,
+        OPERATOR,
+        options.path,
+        options.task,
+        format=options.format,
+        mapping=read_mapping(options.map),
+    )
+    for note in report.notes:
+        print(f"note: {note}")
+    print(report)
+
+
+def read_mapping(pairs: Sequence[str]) -> dict[str, str]:
+    """``["input=question"]`` to ``{"input": "question"}``.
+
+    Raises:
+        InputError: a pair has no ``=`` or names a field twice.
+    """
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not equals or not field.strip() or not column.strip() or field.strip() in mapping:
+            raise InputError(
+                f"“{pair}” is not a mapping: write field=column, such as input=question, each once."
+            )
+        mapping[field.strip()] = column.strip()
+    return mapping

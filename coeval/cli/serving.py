@@ -1,0 +1,55 @@
+"""``python app.py``: start the server."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import ipaddress
+from collections.abc import Sequence
+
+from coeval.cli.reporting import reported
+from coeval.errors import InputError
+from coeval.settings import Settings, SignIn, load_settings
+
+
+def serve(arguments: Sequence[str] | None = None) -> None:
+    """Run ``app.py``: open the file, put the demo task into a new one, and serve until stopped."""
+    parser = argparse.ArgumentParser(prog="app.py", description="Start CoEval in the browser.")
+    parser.add_argument("--db", help="the SQLite file (default: COEVAL_DB, else data/coeval.db)")
+    parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
+    options = parser.parse_args(arguments)
+    reported(lambda: _serve(options))
+
+
+def _serve(options: argparse.Namespace) -> None:
+    settings = load_settings(db=options.db)
+    host, port = options.host or settings.host, options.port or settings.port
+    check_address(host, settings)
+    # what is loaded now stays for good: looking through it for garbage takes a tenth of the start. The server
+    # turns this on again when it is built
+    gc.disable()
+    # imported late: the commands need no web server, and importing one takes seconds
+    from coeval.ui.server.run import run_server
+
+    run_server(settings, host, port)
+
+
+def check_address(host: str, settings: Settings | None = None) -> None:
+    """Refuse to be reached from elsewhere while a name alone signs a person in.
+
+    Raises:
+        InputError: the address is not this machine's own, and no real sign-in is set up.
+    """
+    if (settings and settings.sign_in is not SignIn.NAMES) or host == "localhost":
+        return
+    try:
+        if ipaddress.ip_address(host).is_loopback:
+            return
+    except ValueError:
+        pass
+    raise InputError(
+        f"CoEval does not listen on {host}: people sign in with a name alone, so anyone who reaches it could be "
+        "anybody. Use 127.0.0.1, or set COEVAL_SIGN_IN=accounts and make the first owner's link with "
+        "“python -m coeval invite --role owner”; on a Space, hf_oauth: true and COEVAL_OWNER do the same."
+    )

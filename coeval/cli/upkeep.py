@@ -1,0 +1,37 @@
+"""``python -m coeval backup`` and ``check``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from coeval.study.access import OPERATOR, Context
+
+
+def add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
+    backup = commands.add_parser("backup", parents=[common], help="copy the file while people work")
+    backup.add_argument("target", type=Path)
+    backup.set_defaults(command=_backup)
+    check = commands.add_parser("check", parents=[common], help="verify the file, and say what it holds")
+    check.set_defaults(command=_check)
+
+
+def _check(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.hosting.upkeep import check_file
+
+    health = check_file(context, OPERATOR)
+    print(f"schema: {', '.join(health.migrations)}")
+    for table, n in health.totals.items():
+        print(f"{table}: {n:,}")
+    for fault in health.faults:
+        print(f"fault: {fault}")
+    print("sound" if health.sound else "not sound: keep this file, and go back to the newest good backup")
+    if not health.sound:
+        raise SystemExit(1)
+
+
+def _backup(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.hosting.upkeep import back_up
+
+    back_up(context, OPERATOR, options.target)
+    print(options.target)

@@ -1,0 +1,43 @@
+"""The one clock, and the one way a time is written: UTC, ISO 8601 with milliseconds, ``2026-01-31T09:30:00.000Z``.
+
+Times in this form sort as text, so the database compares them without reading them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def now() -> str:
+    """The time, as every table keeps it."""
+    return write_time(utc_now())
+
+
+def time_from_now(span: timedelta) -> str:
+    """The time so long from now; a negative span gives a time that has passed."""
+    return write_time(utc_now() + span)
+
+
+def write_time(moment: datetime) -> str:
+    """A moment of any time zone in the one form.
+
+    >>> write_time(datetime(2026, 1, 31, 9, 30, tzinfo=UTC))
+    '2026-01-31T09:30:00.000Z'
+    """
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def read_time(text: str) -> datetime:
+    """The moment that a text in the one form states.
+
+    Raises:
+        ValueError: the text is no time of ISO 8601.
+
+    >>> write_time(read_time("2026-01-31T09:30:00.000Z"))
+    '2026-01-31T09:30:00.000Z'
+    """
+    return datetime.fromisoformat(text)
