@@ -30,7 +30,7 @@ def _serve(options: argparse.Namespace) -> None:
     # turns this on again when it is built
     gc.disable()
     # imported late: the commands need no web server, and importing one takes seconds
-    from coeval.ui.server.run import run_server
+    from coeval.ui.run import run_server
 
     run_server(settings, host, port)
 

@@ -44,11 +44,11 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions as study_people
 from coeval.study.statistics import get_report, get_statistic
 from coeval.ui.components.view import el
-from coeval.ui.server.downloads import add_downloads, to_csv
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.study_app.agreement import agreement_tab
 from coeval.ui.study_app.agreement.links import task_file, with_links
 from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, get_pages
+from coeval.ui.study_app.downloads import add_downloads, to_csv
 from coeval.ui.study_app.scrutiny.api import add_api
 from tests.conftest import make_study
 from tests.support.live_server import LiveServer, start_server

@@ -15,7 +15,7 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
-from coeval.ui.server.app import build_app
+from coeval.ui.app import build_app
 from coeval.ui.server.identity import COOKIE
 from tests.conftest import make_study
 from tests.support.live_server import LiveServer, start_server

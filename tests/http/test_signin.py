@@ -23,8 +23,8 @@ from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
 from coeval.study.people.accounts import invite
 from coeval.study.people.sessions import sign_in
+from coeval.ui.app import build_app
 from coeval.ui.server import oauth
-from coeval.ui.server.app import build_app
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.signin import TICKET
 

@@ -21,7 +21,7 @@ from coeval.study.drafting.preparing import Wish
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.tasks import get_task_state
-from coeval.ui.server.app import build_app
+from coeval.ui.app import build_app
 from tests.support.openai_stub import Reply, Stub, start_stub
 
 

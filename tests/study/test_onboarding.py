@@ -18,7 +18,7 @@ from coeval.study.crowd import exams, onboarding, overview, plans
 from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.steps import Where, get_step, submit
-from coeval.ui.server.app import build_app
+from coeval.ui.app import build_app
 from coeval.ui.server.identity import COOKIE
 from tests.conftest import make_study
 from tests.study.test_giving import answer

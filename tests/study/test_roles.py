@@ -20,7 +20,7 @@ from coeval.study.crowd import onboarding, plans
 from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import set_role, sign_in
-from coeval.ui.server.app import build_app
+from coeval.ui.app import build_app
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.roles import FILE, load_rules, render_roles
 from tests.conftest import make_study

@@ -10,7 +10,7 @@ import httpx
 import uvicorn
 
 from coeval.study.access import Context
-from coeval.ui.server.app import build_app
+from coeval.ui.app import build_app
 
 
 class Running:

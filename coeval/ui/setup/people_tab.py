@@ -13,8 +13,8 @@ from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.people import sessions
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.server.downloads import FILES
 from coeval.ui.server.identity import get_person, shown
+from coeval.ui.study_app.downloads import FILES
 
 Bind = Callable[[Callable[..., Any]], None]
 

@@ -14,7 +14,7 @@ from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.hosting.snapshots import open_kept
 from coeval.study.importing.demo import ensure_demo
-from coeval.ui.server.app import build_app
+from coeval.ui.app import build_app
 
 
 def run_server(settings: Settings, host: str, port: int) -> None:

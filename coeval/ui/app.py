@@ -19,16 +19,16 @@ from coeval.study.drafting.worker import mark_interrupted
 from coeval.study.people.sessions import get_member
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.joining import add_joining
-from coeval.ui.server.downloads import add_downloads
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
+from coeval.ui.study_app.downloads import add_downloads
 from coeval.ui.study_app.scrutiny.api import add_api
 from coeval.ui.study_app.study_page import build_main
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 STATIC = "/ui"
 """Our scripts and styles; /static and /assets are Gradio's."""
 MOUNT = {
