@@ -61,7 +61,7 @@ def test_pins_are_those_that_were_tried() -> None:
 def test_every_help_page_is_shown() -> None:
     assert {path.stem for path in HELP.glob("*.md")} == set(TITLES)
     for name in TITLES:
-        page = render(name)
+        page = bytes(render(name).body).decode()
         assert f"<title>{TITLES[name]}" in page and "<h1>" in page and "<table>" in page
 
 

@@ -16,10 +16,10 @@ from coeval.study.access import Context
 from coeval.study.crowd import onboarding, overview
 from coeval.study.crowd.onboarding import Link, Visit
 from coeval.study.people.sessions import get_signed_in
-from coeval.ui.components.view import Node, el
-from coeval.ui.crowd_pages.study_views import StudyForm, StudyView, show_code, show_front, show_standing
+from coeval.ui.components.view import el
+from coeval.ui.crowd_pages.study_views import StudyView, show_code, show_front, show_standing
 from coeval.ui.server.identity import COOKIE, get_person, keep_session
-from coeval.ui.server.pages import form_node, render_page
+from coeval.ui.server.pages import render_page
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
@@ -177,15 +177,16 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
         return render_page("message", 403, title="CoEval", text=str(error), base=base)
 
 
-def _page(visit: Visit, view: StudyView, base: str = "../", error: str = "") -> Response:
-    forms = [_form(form, visit.task.slug) for form in view.forms]
-    status = 422 if error else 200
+def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "") -> Response:
+    # the page's links count from /s/, wherever the page itself stands
     return render_page(
-        "study", status, title=visit.task.name, base=base, error=error, body=view.body, forms=forms
+        "study",
+        422 if error else 200,
+        title=visit.task.name,
+        base="../",
+        root=root,
+        slug=visit.task.slug,
+        error=error,
+        body=[node for node in view.body if node],
+        forms=view.forms,
     )
-
-
-def _form(form: StudyForm, slug: str) -> Node:
-    hidden = [form_node("input", type="hidden", name=key, value=value) for key, value in form.hidden.items()]
-    button = form_node("button.plain" if form.plain else "button", form.label, type="submit")
-    return form_node("form", *hidden, button, method="post", action=f"{slug}/{form.action}")

@@ -1,50 +1,30 @@
-"""The plain pages outside Gradio: templates of ``pages/`` with their values escaped."""
+"""The plain pages outside Gradio: the Jinja templates of ``pages/``, which escape whatever they are given."""
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
-from string import Template
+from typing import Any
 
 from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from coeval.ui.components.view import Node
-
-HERE = Path(__file__).parent / "pages"
-VOID = frozenset(["br", "hr", "input"])
-
-
-def form_node(tag: str, *children: Node, **attributes: str) -> Node:
-    """A node of a form, which views inside Gradio do not hold; see ``coeval.ui.components.view.el``."""
-    name, _, cls = tag.partition(".")
-    return {"tag": name, "class": cls, "attributes": attributes, "children": list(children)}
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
-def render_page(page: str, status: int = 200, /, **values: str | list[Node]) -> HTMLResponse:
-    """The page of that name; texts are escaped, nodes become markup that can run nothing.
+def render_page(
+    page: str, status: int = 200, /, *, title: str, base: str = "", **values: Any
+) -> HTMLResponse:
+    """The page of that name; ``base`` leads from it to where the app stands.
 
     Raises:
-        KeyError: the template asks for a value that was not given.
+        jinja2.UndefinedError: the template asks for a value that was not given.
     """
-    template = Template((HERE / f"{page}.html").read_text(encoding="utf-8"))
-    filled = {key: _markup(value) for key, value in values.items()}
-    return HTMLResponse(template.substitute(filled), status)
-
-
-def _markup(value: str | list[Node]) -> str:
-    return html.escape(value) if isinstance(value, str) else "".join(render_node(node) for node in value)
-
-
-def render_node(node: Node) -> str:
-    """A node of ``coeval.ui.components.view`` as HTML.
-
-    >>> render_node({"tag": "p", "class": "note", "attributes": {}, "children": ["1 < 2"]})
-    '<p class="note">1 &lt; 2</p>'
-    """
-    if isinstance(node, str):
-        return html.escape(node)
-    attributes = {"class": node["class"], **node["attributes"]}
-    shown = "".join(f' {key}="{html.escape(str(value))}"' for key, value in attributes.items() if value)
-    inner = "".join(render_node(child) for child in node["children"])
-    end = "" if node["tag"] in VOID else f"</{node['tag']}>"
-    return f"<{node['tag']}{shown}>{inner}{end}"
+    return HTMLResponse(
+        TEMPLATES.get_template(f"{page}.html").render(title=title, base=base, **values), status
+    )

@@ -78,11 +78,11 @@ def _let_in(context: Context, way: Callable[[], tuple[Person, str]], target: str
 def _sign_in_page(context: Context, error: str = "", name: str = "", next: str = "") -> Response:
     status = 422 if error else 200
     if context.settings.sign_in is SignIn.NAMES:
-        return render_page("signin", status, error=error, name=name, next=next)
+        return render_page("signin", status, title="Sign in", error=error, name=name, next=next)
     if context.settings.sign_in is SignIn.ACCOUNTS:
-        return render_page("signin_accounts", status, error=error, name=name, next=next)
+        return render_page("signin_accounts", status, title="Sign in", error=error, name=name, next=next)
     direct = f"{context.settings.public_url}/signin"
-    return render_page("signin_huggingface", status, error=error, next=next, direct=direct)
+    return render_page("signin_huggingface", status, title="Sign in", error=error, next=next, direct=direct)
 
 
 def _add_names(app: FastAPI, context: Context) -> None:
@@ -152,7 +152,14 @@ def _invitation_page(context: Context, token: str, error: str = "", name: str = 
     known = found.person.name if found.person else ""
     lead = f"Choose a new password, {known}." if known else f"{found.created_by} invites you as {found.role}."
     return render_page(
-        "invite", 422 if error else 200, lead=lead, token=token, name=known or name, error=error
+        "invite",
+        422 if error else 200,
+        title="Invitation",
+        base="../",
+        lead=lead,
+        token=token,
+        name=known or name,
+        error=error,
     )
 
 
