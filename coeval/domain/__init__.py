@@ -5,6 +5,7 @@ Other rooms import from here: ``from coeval.domain import Task``.
 """
 
 from coeval.domain.calls import Answer, Ask, Call, Message, Request, TokenProb
+from coeval.domain.columns import CONTEXT_ROLES, Column, ColumnRole
 from coeval.domain.criteria import (
     MAX_REMARK,
     Action,
@@ -44,6 +45,7 @@ from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task
 from coeval.domain.work import Adjudication, Assignment, Change, Dispute, Filter, Mark
 
 __all__ = [
+    "CONTEXT_ROLES",
     "Account",
     "Action",
     "Adjudication",
@@ -56,6 +58,8 @@ __all__ = [
     "Ballot",
     "Call",
     "Change",
+    "Column",
+    "ColumnRole",
     "CriteriaSet",
     "Criterion",
     "Dispute",

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from coeval.domain.columns import ColumnRole
+
 MAX_TEXT = 200_000
 """Longest text, in characters, that one field of a task, instance or draft may hold."""
 
@@ -46,6 +48,8 @@ class Task:
     scale: Scale = Scale()
     origin: str = ""
     """Where the task comes from, shown to everyone; "demo" marks the texts written for this project."""
+    columns: Mapping[str, ColumnRole] = field(default_factory=dict, hash=False)
+    """The role of each column of the instances' context; one that is missing is shown to nobody."""
     id: int = 0
 
 

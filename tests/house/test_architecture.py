@@ -183,11 +183,13 @@ def test_the_ground_floor_imports_nothing_of_ours() -> None:
 
 
 def test_a_folder_holds_about_a_dozen_files() -> None:
+    """Migrations are one file each and only ever grow; their registry is their map."""
     folders = {path.parent for path in (ROOT / "coeval").rglob("*") if path.suffix in (".py", ".js", ".css")}
     crowded = {
         name_of(folder): n
         for folder in folders
-        if (n := sum(path.suffix in (".py", ".js", ".css") for path in folder.iterdir())) > 14
+        if folder.name != "migrations"
+        and (n := sum(path.suffix in (".py", ".js", ".css") for path in folder.iterdir())) > 14
     }
     assert not crowded, f"more than a stranger can take in: {crowded}"
 

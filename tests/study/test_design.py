@@ -196,7 +196,7 @@ def test_hidden_systems_are_not_named_by_ids_or_context(context: Context, owner:
     study = make_study(1)
     named = tuple(
         replace(one, system=f"GPT-{one.system}", external_id=f"q-gpt-{one.system}",
-                context={"model": f"gpt-{one.system} (2024)", "topic": "smells"})
+                context={"writer": f"gpt-{one.system} (2024)", "topic": "smells"})
         for one in study.instances
     )  # fmt: skip
     import_study(context, owner, replace(study, instances=named, runs=()))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coeval.domain import Criterion, Instance, Scale, Task
 from coeval.errors import InputError
+from coeval.rules.column_roles import select_context
 
 FOLDER = Path(__file__).resolve().parent / "templates"
 MAX_TEMPLATE = 100_000
@@ -110,8 +111,9 @@ def render_block(tag: str, text: str, label: str = "") -> str:
 
 
 def render_sample(task: Task, instance: Instance) -> str:
-    """The sample as tagged blocks: its context where it has any, the input, the output."""
-    blocks = [render_block("sample_context", text, name) for name, text in instance.context.items() if text]
+    """The sample as tagged blocks: the columns of its context that a judge may see, the input, the output."""
+    context = select_context(instance.context, task.columns, judge=True)
+    blocks = [render_block("sample_context", text, name) for name, text in context.items()]
     blocks.append(render_block("sample_input", instance.input, task.input_field))
     blocks.append(render_block("sample_output", instance.output, task.output_field))
     return "\n\n".join(blocks)

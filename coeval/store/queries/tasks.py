@@ -11,12 +11,12 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Instance, Scale, Task
+from coeval.domain import Column, ColumnRole, Instance, Scale, Task
 from coeval.rules.arms import Design, Display
 from coeval.store.engines.statements import chunks, insert, one, rows, scalar, to_json
 
 
-def _task(row: dict[str, Any]) -> Task:
+def _task(db: Database, row: dict[str, Any]) -> Task:
     return Task(
         slug=row["slug"],
         name=row["name"],
@@ -26,6 +26,7 @@ def _task(row: dict[str, Any]) -> Task:
         guidelines=row["guidelines"],
         scale=Scale(row["scale_min"], row["scale_max"]),
         origin=row["origin"],
+        columns={column.name: column.role for column in list_columns(db, row["id"])},
         id=row["id"],
     )
 
@@ -44,17 +45,17 @@ def instance_of(row: dict[str, Any]) -> Instance:
 
 
 def list_tasks(db: Database) -> list[Task]:
-    return [_task(row) for row in rows(db, "SELECT * FROM task ORDER BY id")]
+    return [_task(db, row) for row in rows(db, "SELECT * FROM task ORDER BY id")]
 
 
 def get_task(db: Database, slug: str) -> Task | None:
     row = one(db, "SELECT * FROM task WHERE slug = ?", [slug])
-    return _task(row) if row else None
+    return _task(db, row) if row else None
 
 
 def get_task_by_id(db: Database, task: int) -> Task | None:
     row = one(db, "SELECT * FROM task WHERE id = ?", [task])
-    return _task(row) if row else None
+    return _task(db, row) if row else None
 
 
 def add_task(db: Database, task: Task) -> Task:
@@ -82,6 +83,24 @@ def _columns(task: Task) -> dict[str, Any]:
         "scale_min": task.scale.low,
         "scale_max": task.scale.high,
     }
+
+
+def list_columns(db: Database, task: int) -> list[Column]:
+    """The columns of the instances' context with the roles in force, in the order in which they came."""
+    sql = "SELECT name, role, set_by FROM column_role WHERE task = ? ORDER BY id"
+    first: dict[str, Column] = {}
+    for row in rows(db, sql, [task]):
+        first[row["name"]] = Column(row["name"], ColumnRole(row["role"]), row["set_by"])
+    return list(first.values())
+
+
+def record_columns(db: Database, task: int, columns: Iterable[Column]) -> None:
+    """Put roles of columns in force; what they were before stays on record."""
+    at = now()
+    db.conn.executemany(
+        "INSERT INTO column_role (task, name, role, set_by, set_at) VALUES (?, ?, ?, ?, ?)",
+        [(task, column.name, column.role.value, column.set_by, at) for column in columns],
+    )
 
 
 def get_seed(db: Database, task: int) -> str:

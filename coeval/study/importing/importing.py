@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets import Source, open_source, source_of
-from coeval.domain import CriteriaSet, Instance, Person, Proposal, Study, Task
+from coeval.domain import ColumnRole, CriteriaSet, Instance, Person, Proposal, Study, Task
 from coeval.errors import InputError
+from coeval.rules.column_roles import guess_columns
 from coeval.store import Database
 from coeval.store.engines.statements import chunks
 from coeval.store.queries import criteria, tasks
@@ -71,10 +72,21 @@ def _write_instances(db: Database, task: Task, source: Source, report: ImportRep
         for one in batch:
             if one.external_id in stored:
                 _refuse_changed(stored[one.external_id], one)
+        _ensure_columns(db, task, source.task.columns, batch)
         report.unchanged += len(stored)
         report.instances += tasks.add_instances(
             db, task.id, [one for one in batch if one.external_id not in stored]
         )
+
+
+def _ensure_columns(
+    db: Database, task: Task, given: Mapping[str, ColumnRole], batch: Sequence[Instance]
+) -> None:
+    """Give every column that the task has not seen before a role: the one given for it, else the rule's."""
+    known = {column.name for column in tasks.list_columns(db, task.id)}
+    new = [column for column in guess_columns(batch, task.scale) if column.name not in known]
+    roles = (replace(column, role=given.get(column.name, column.role)) for column in new)
+    tasks.record_columns(db, task.id, roles)
 
 
 def _refuse_changed(stored: Instance, new: Instance) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from coeval.domain import Action, Arm, Draft, RowKind, ScrutinyRow, Submission
 from coeval.rules.arms import tells_system
+from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
 from coeval.study.scrutiny.queue import Step
 
@@ -63,7 +64,7 @@ def _instance_json(step: Step) -> Json | None:
     blinded = step.design.hide_systems
     context = {
         key: value
-        for key, value in instance.context.items()
+        for key, value in select_context(instance.context, step.task.columns, judge=False).items()
         if not (blinded and tells_system(instance, value))
     }
     return {
