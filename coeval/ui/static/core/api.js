@@ -2,11 +2,9 @@
 
 const PATIENCE_MS = 10_000;
 
-/** Where the app stands; it may be mounted under a path. Always ends in a slash. */
+/** Where the app stands, with a slash at its end: two folders above this one, at whatever path it is mounted. */
 export function appRoot() {
-  const meta = document.querySelector('meta[name="coeval-root"]')?.content;
-  const root = meta ? new URL(meta, document.baseURI) : new URL('../', import.meta.url);
-  return root.href.endsWith('/') ? root.href : `${root.href}/`;
+  return new URL('../../', import.meta.url).href;
 }
 
 /** What went wrong. `kind` is the server's, or `offline` when no answer came. */
