@@ -29,3 +29,7 @@ class ModelError(CoevalError):
 
 class StorageError(CoevalError):
     """The database file cannot be opened, is newer than this program, or is out of space."""
+
+
+class DamagedError(StorageError):
+    """SQLite cannot read the file: its pages are damaged, or it is no database."""

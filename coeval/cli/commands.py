@@ -23,8 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _open(options: argparse.Namespace) -> Context:
-    settings = load_settings(db=options.db)
-    return open_context(settings)
+    return open_context(load_settings(db=options.db), read_only=getattr(options, "read_only", False))
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -11,9 +11,9 @@ from coeval.study.access import OPERATOR, Context
 def add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
     backup = commands.add_parser("backup", parents=[common], help="copy the file while people work")
     backup.add_argument("target", type=Path)
-    backup.set_defaults(command=_backup)
+    backup.set_defaults(command=_backup, read_only=True)
     check = commands.add_parser("check", parents=[common], help="verify the file, and say what it holds")
-    check.set_defaults(command=_check)
+    check.set_defaults(command=_check, read_only=True)
 
 
 def _check(context: Context, options: argparse.Namespace) -> None:
@@ -21,6 +21,8 @@ def _check(context: Context, options: argparse.Namespace) -> None:
 
     health = check_file(context, OPERATOR)
     print(f"schema: {', '.join(health.migrations)}")
+    if health.pending:
+        print(f"older than this CoEval: {', '.join(health.pending)} to come when it next opens the file")
     for table, n in health.totals.items():
         print(f"{table}: {n:,}")
     for fault in health.faults:

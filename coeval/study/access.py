@@ -41,13 +41,13 @@ class Rule:
     """Whether strangers, who see nothing but the studies they joined, may as well."""
 
 
-def open_context(settings: Settings) -> Context:
-    """The context of a process that works on the file of its settings.
+def open_context(settings: Settings, *, read_only: bool = False) -> Context:
+    """The context of a process that works on the file of its settings; ``read_only`` makes and changes none.
 
     Raises:
         StorageError: the file cannot be opened, or it is not ours.
     """
-    return Context(Store(settings.db), settings)
+    return Context(Store(settings.db, read_only=read_only), settings)
 
 
 RULES: dict[str, Rule] = {}

@@ -6,13 +6,16 @@ so what only owners may reach is kept apart at the door, and checked again in ev
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import gradio as gr
 from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 
 from coeval.domain import Role
+from coeval.errors import StorageError
 from coeval.settings import spare_gradio
 from coeval.study.access import Context
 from coeval.study.drafting.worker import mark_interrupted
@@ -81,6 +84,11 @@ def _name(context: Context, request: Request, role: Role | None = None) -> str |
 
 def _add_health(app: FastAPI, context: Context) -> None:
     @app.get("/healthz")
-    def check_health() -> dict[str, str]:
-        with context.store.read():
-            return {"status": "ok"}
+    def check_health() -> JSONResponse:
+        try:
+            with context.store.read():
+                return JSONResponse({"status": "ok"})
+        except StorageError as error:
+            # strangers may ask: what is wrong, with the path of the file, is for whoever reads the log
+            logging.getLogger(__name__).error("%s", error)
+            return JSONResponse({"status": "failing"}, 503)

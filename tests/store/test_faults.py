@@ -91,7 +91,7 @@ def test_a_full_disk_is_one_sentence_and_changes_nothing(
 
 
 def test_a_lock_that_stays_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coeval.store.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("coeval.store.engines.files.BUSY_SECONDS", 0.1)
     store = Store(tmp_path / "c.db")
     other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from sqlite_utils import Database
 from coeval.clock import now, utc_now
 from coeval.errors import StorageError
 from coeval.store import Store
+from coeval.store.engines.files import connect, is_damaged, translated
 from coeval.store.engines.statements import insert, rows
 from coeval.store.snapshots.shelves import Shelf
 
@@ -43,20 +44,8 @@ def copy_file(store: Store, target: Path) -> str:
         StorageError: the copy is not sound, or the disk is full; the live file is untouched.
     """
     store.backup(target)
-    _fold_log(target)
-    if not is_sound(target):
-        raise StorageError("The copy of the file is not sound: look at the disk, and take a backup by hand.")
     stamp = utc_now().strftime("%Y%m%dT%H%M%S%f")[:-3] + "Z"
     return f"coeval-{stamp}-{hash_file(target)}.db"
-
-
-def _fold_log(path: Path) -> None:
-    """Make the copy one file that needs no log beside it."""
-    connection = sqlite3.connect(path)
-    try:
-        connection.execute("PRAGMA journal_mode=DELETE")
-    finally:
-        connection.close()
 
 
 def hash_file(path: Path) -> str:
@@ -66,16 +55,15 @@ def hash_file(path: Path) -> str:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether a file is a whole database of ours."""
-    try:
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        try:
-            good = connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-            return bool(good and connection.execute("SELECT count(*) FROM task").fetchone())
-        finally:
-            connection.close()
-    except sqlite3.DatabaseError:
+    """Whether a file is a whole database of ours.
+
+    Raises:
+        StorageError: the file is locked or cannot be opened, so that nobody knows.
+    """
+    if is_damaged(path):
         return False
+    with translated(path), closing(connect(path, read_only=True)) as connection:
+        return "task" in Database(connection).table_names()
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
@@ -114,7 +102,7 @@ def restore_newest(path: Path, shelves: Sequence[Shelf]) -> Restoration | None:
         StorageError: no place could be asked, so that nobody knows whether there is a snapshot: starting
             with an empty file would hide the study's data behind it.
     """
-    if path.exists() and (is_sound(path) or not path.stat().st_size):
+    if path.exists() and (not path.stat().st_size or not is_damaged(path)):
         return None
     _put_aside(path)
     found, failures = _list_all(shelves)

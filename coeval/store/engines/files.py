@@ -1,0 +1,124 @@
+"""The file on disk: opening it, knowing it again, and saying what went wrong with it.
+
+Damage is what SQLite itself calls so (SQLITE_CORRUPT, SQLITE_NOTADB; https://www.sqlite.org/rescode.html). A file
+that is locked, that cannot be opened or that has no room to grow is sound: nothing may take its place.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from coeval.errors import DamagedError, StorageError
+
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+BUSY_SECONDS = 30.0
+"""How long to wait for another program's lock."""
+
+NO_ROOM = 1_000_000
+"""Bytes: a disk with less left is full."""
+
+Identity = tuple[int, int]
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection; ``read_only`` neither makes nor changes a file.
+
+    The address is escaped, so that ``#``, ``?`` and ``%`` may stand in the names of folders.
+    """
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def is_damaged(path: Path, *, whole: bool = True) -> bool:
+    """Whether SQLite finds a file damaged: every page of it, or without ``whole`` its head and its schema.
+
+    Raises:
+        StorageError: the file is locked or cannot be opened, so that nobody knows.
+    """
+    try:
+        with translated(path), closing(connect(path, read_only=True)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return whole and connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok"
+    except DamagedError:
+        return True
+
+
+def get_identity(path: Path) -> Identity | None:
+    """What tells a file from another that has taken its name (device, inode); None where there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the system as ours.
+
+    Raises:
+        DamagedError: the file is damaged, or no database.
+        StorageError: it is locked, full, read-only, or cannot be opened.
+    """
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise
+        raise explain(path, error) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _full(path) from error
+        raise StorageError(f"{path} cannot be opened: {error.strerror}. Choose another --db.") from error
+
+
+def explain(path: Path, error: sqlite3.Error) -> StorageError:
+    """What an error of SQLite means to whoever runs the app, told by its code and not by its words."""
+    # the low byte is the kind; errors of Python's own module have no code
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in DAMAGE:
+        return DamagedError(
+            f"{path} is not a CoEval database, or it is damaged: restore a backup or choose another --db."
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StorageError(
+            f"{path} is locked by another program: close it and try again. Nothing was written."
+        )
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _has_no_room(path.parent)):
+        return _full(path)
+    if code == sqlite3.SQLITE_READONLY:
+        return StorageError(f"{path} is read-only: change its permissions or choose another file with --db.")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return StorageError(f"{path} cannot be opened: check that its folder exists and can be written to.")
+    return StorageError(f"{path}: {error}. Nothing was written.")
+
+
+def _full(path: Path) -> StorageError:
+    """SQLite also writes to the folder of temporary files, which may be the full one."""
+    temporary = Path(tempfile.gettempdir())
+    if _has_no_room(temporary) and not _has_no_room(path.parent):
+        return StorageError(
+            f"The disk that holds the temporary files in {temporary} is full: free some space there, or set TMPDIR "
+            f"to another folder, and try again. Nothing was written to {path}."
+        )
+    return StorageError(
+        f"The disk that holds {path} is full: free some space and try again. Nothing was written."
+    )
+
+
+def _has_no_room(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < NO_ROOM
+    except OSError:
+        return False

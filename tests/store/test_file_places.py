@@ -1,0 +1,196 @@
+"""Where the file stands: odd names, locks, files that are moved away, copies, and files that are not ours."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coeval.cli.commands import main
+from coeval.domain import Person, Study
+from coeval.errors import DamagedError, StorageError
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.store.engines.files import is_damaged
+from coeval.store.snapshots.copies import restore_newest
+from coeval.store.snapshots.shelves import FolderShelf
+from coeval.study.access import Context
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import get_step, submit
+from tests.conftest import make_study
+from tests.store.test_migrations import make_old
+from tests.support.scrutiny_steps import sent_of
+
+ODD_NAMES = ("study #2", "is it?", "a%20b", "50% off", "naïve", "a b;c&d=e", "..%2f")
+
+
+def make_file(path: Path) -> None:
+    store = Store(path)
+    context = Context(store, load_settings({}, db=path))
+    import_study(context, sign_in(context, "Olu")[0], make_study())
+    store.close()
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("folder", ODD_NAMES)
+def test_a_sound_file_is_no_damaged_one_whatever_its_folder_is_called(folder: str, tmp_path: Path) -> None:
+    path = tmp_path / folder / "c.db"
+    make_file(path)
+    content = path.read_bytes()
+    assert not is_damaged(path)
+    assert restore_newest(path, [FolderShelf(tmp_path / "shelf")]) is None
+    assert path.read_bytes() == content
+    assert not [name for name in names(path.parent) if "damaged" in name]
+
+
+@pytest.fixture
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A sound file that another program has locked, readers and all."""
+    monkeypatch.setattr("coeval.store.engines.files.BUSY_SECONDS", 0.05)
+    path = tmp_path / "c.db"
+    make_file(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode=EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    other.execute("UPDATE task SET name = name")
+    yield path
+    other.close()
+
+
+def test_a_locked_file_is_no_damaged_one(locked: Path) -> None:
+    with pytest.raises(StorageError, match="locked by another program") as raised:
+        restore_newest(locked, [FolderShelf(locked.parent / "shelf")])
+    assert not isinstance(raised.value, DamagedError)
+    assert not [name for name in names(locked.parent) if "damaged" in name]
+
+
+def test_damage_is_told_from_everything_else(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    make_file(path)
+    content = bytearray(path.read_bytes())
+    assert len(content) > 30_000
+    content[12_000:20_000] = bytes(8_000)
+    path.write_bytes(content)
+    assert is_damaged(path)
+    path.write_bytes(b"a text, and no database at all" * 100)
+    assert is_damaged(path) and is_damaged(path, whole=False)
+    with pytest.raises(StorageError, match="cannot be opened"):
+        is_damaged(tmp_path / "none.db")
+
+
+def _delete(path: Path) -> None:
+    path.unlink()
+
+
+def _replace(path: Path) -> None:
+    copy = path.with_name("copy.db")
+    shutil.copyfile(path, copy)
+    copy.replace(path)
+
+
+def _delete_log(path: Path) -> None:
+    path.with_name(path.name + "-wal").unlink()
+
+
+@pytest.mark.parametrize("befall", [_delete, _replace, _delete_log])
+def test_no_save_is_acknowledged_into_a_file_that_lost_its_place(
+    befall: Callable[[Path], None], context: Context, owner: Person, study: Study
+) -> None:
+    import_study(context, owner, study)
+    step = get_step(context, owner, "demo")
+    befall(context.store.path)
+    with pytest.raises(StorageError, match="moved, deleted or replaced"):
+        submit(context, owner, "demo", sent_of(step, 4))
+    with pytest.raises(StorageError, match="moved, deleted or replaced"):
+        get_step(context, owner, "demo")
+
+
+def test_a_file_that_goes_while_a_save_is_under_way_is_told(context: Context) -> None:
+    with pytest.raises(StorageError, match="moved, deleted or replaced"), context.store.write() as db:
+        db.conn.execute("UPDATE task SET name = 'x'")
+        context.store.path.unlink()
+
+
+def test_a_file_put_back_is_worked_on_again(context: Context, owner: Person, study: Study) -> None:
+    path = context.store.path
+    away = path.with_name("away.db")
+    path.rename(away)
+    with pytest.raises(StorageError, match="moved"):
+        import_study(context, owner, study)
+    away.rename(path)
+    assert import_study(context, owner, study).instances == 4
+
+
+def test_check_and_backup_make_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["check"], ["backup", str(tmp_path / "copy.db")]):
+        with pytest.raises(SystemExit):
+            main([*command, "--db", str(tmp_path / "typo" / "none.db")])
+        assert "There is no file" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_check_leaves_an_older_file_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "old.db"
+    make_old(path, 4)
+    content = path.read_bytes()
+    main(["check", "--db", str(path)])
+    said = capsys.readouterr().out
+    assert "older than this CoEval: m005_study_design" in said and "sound" in said
+    assert path.read_bytes() == content
+
+
+def test_the_file_of_another_program_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "places.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE bookmark (url TEXT)")
+    connection.close()
+    content = path.read_bytes()
+    with pytest.raises(StorageError, match="another program"):
+        Store(path)
+    with pytest.raises(SystemExit):
+        main(["check", "--db", str(path)])
+    assert "another program" in capsys.readouterr().err
+    assert path.read_bytes() == content
+
+
+def test_a_backup_of_a_damaged_file_leaves_nothing(context: Context, owner: Person, tmp_path: Path) -> None:
+    import_study(context, owner, make_study(30))
+    path = context.store.path
+    context.store.close()
+    content = bytearray(path.read_bytes())
+    content[12_000:20_000] = bytes(8_000)
+    path.write_bytes(content)
+    store = Store(path, read_only=True)
+    target = tmp_path / "copy" / "copy.db"
+    target.parent.mkdir()
+    with pytest.raises(StorageError, match="damaged"):
+        store.backup(target)
+    assert not list(target.parent.iterdir())
+
+
+def test_a_backup_that_cannot_be_written_names_its_own_place(context: Context, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="none.*copy.db"):
+        context.store.backup(tmp_path / "none" / "copy.db")
+
+
+def test_a_full_disk_names_the_file_that_is_full(
+    context: Context, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(context.store.path.parent)
+    temporary = Path("/temporary files")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(temporary))
+    monkeypatch.setattr(
+        "shutil.disk_usage", lambda path: usage._replace(free=0 if path == temporary else 10**9)
+    )
+    context.store._writer.conn.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(StorageError, match="temporary files in /temporary files is full.*TMPDIR"):
+        import_study(context, owner, make_study(200))
