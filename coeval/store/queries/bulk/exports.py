@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+GROUP = "CASE a.role WHEN 'annotator' THEN 'crowd' ELSE 'researcher' END AS \"group\""
+STANDING = f"""{GROUP},
+  CASE v.purpose WHEN 'check' THEN 1 ELSE 0 END AS "check",
+  CASE WHEN v.annotator IS NOT NULL AND e.state IN ('rejected', 'blocked', 'removed') THEN 1 ELSE 0 END AS rejected,
+  CASE v.outcome WHEN 'timed_out' THEN 1 ELSE 0 END AS timed_out"""
+"""Whose a row is, and whether statistics count it: those of view ``uncounted`` are checks or rejected."""
+
+
+def _standing_of(row: str) -> str:
+    """What ``STANDING`` reads, for rows with an annotator and an instance ``i``."""
+    return (
+        f"LEFT JOIN reservation v ON v.annotator = {row}.annotator AND v.instance = i.id\n"
+        f"LEFT JOIN current_enrolment e ON e.task = i.task AND e.annotator = {row}.annotator"
+    )
+
+
 INSTANCES = """
 SELECT external_id AS instance, position, document, system, input, output, reference,
-  context_json AS context
+  context_json AS context,
+  CASE WHEN EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = instance.id) THEN 1 ELSE 0 END AS "check"
 FROM instance WHERE task = :task ORDER BY position
 """
 
@@ -44,9 +61,9 @@ LEFT JOIN draft_row l ON l.draft = d.id
 WHERE r.task = :task ORDER BY d.run, d.id, l.position
 """
 
-SCORES = """
+SCORES = f"""
 SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
-  s.arm, s.revision,
+  {STANDING}, s.arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
@@ -59,11 +76,12 @@ JOIN annotator a ON a.id = s.annotator
 LEFT JOIN draft d ON d.id = s.draft
 LEFT JOIN run r ON r.id = d.run
 LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance AND f.criterion = s.criterion
+{_standing_of("s")}
 WHERE i.task = :task ORDER BY s.id
 """
 
-ROWS = """
-SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, s.revision,
+ROWS = f"""
+SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, s.arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
@@ -80,16 +98,18 @@ LEFT JOIN draft_row l ON l.id = w.draft_row
 LEFT JOIN planted_error o ON s.planted = 'evidence' AND o.annotator = s.annotator AND o.instance = s.instance
   AND o.criterion = s.criterion AND o.draft_row = w.draft_row
 LEFT JOIN draft_row x ON x.id = o.source_row
+{_standing_of("s")}
 WHERE i.task = :task ORDER BY w.submission, w.position
 """
 
-FIRST_SCORES = """
+FIRST_SCORES = f"""
 SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
-  f.score, f.opened_at, f.submitted_at, f.active_ms
+  {STANDING}, f.score, f.opened_at, f.submitted_at, f.active_ms
 FROM first_score f
 JOIN instance i ON i.id = f.instance
 JOIN criterion c ON c.id = f.criterion
 JOIN annotator a ON a.id = f.annotator
+{_standing_of("f")}
 WHERE i.task = :task ORDER BY f.id
 """
 
@@ -105,34 +125,42 @@ JOIN annotator a ON a.id = j.decided_by
 WHERE i.task = :task ORDER BY j.id
 """
 
-MARKS = """
-SELECT i.external_id AS instance, a.name AS annotator, m.flagged, m.skipped, m.comment, m.marked_at,
+MARKS = f"""
+SELECT i.external_id AS instance, a.name AS annotator, {STANDING}, m.flagged, m.skipped, m.comment, m.marked_at,
   CASE WHEN NOT EXISTS (SELECT 1 FROM mark later WHERE later.annotator = m.annotator
     AND later.instance = m.instance AND later.id > m.id) THEN 1 ELSE 0 END AS latest
 FROM mark m
 JOIN instance i ON i.id = m.instance
 JOIN annotator a ON a.id = m.annotator
+{_standing_of("m")}
 WHERE i.task = :task ORDER BY m.id
 """
 
-SUGGESTIONS = """
-SELECT g.text AS criterion, a.name AS annotator, i.external_id AS instance, g.suggested_at
+SUGGESTIONS = f"""
+SELECT g.text AS criterion, a.name AS annotator, {STANDING}, i.external_id AS instance, g.suggested_at
 FROM suggestion g
 JOIN instance i ON i.id = g.instance
 JOIN annotator a ON a.id = g.annotator
+{_standing_of("g")}
 WHERE g.task = :task ORDER BY g.id
 """
 
-ANNOTATORS = """
-SELECT DISTINCT a.id, a.name FROM submission s
+COUNTED = """
+FROM current_submission s
 JOIN instance i ON i.id = s.instance AND i.task = :task
-JOIN annotator a ON a.id = s.annotator ORDER BY a.id
+JOIN criteria_set_member m ON m.criterion = s.criterion AND m.criteria_set =
+  (SELECT z.id FROM criteria_set z WHERE z.task = :task ORDER BY z.version DESC LIMIT 1)
+"""
+"""The submissions that agreement is computed from: of the current criteria, and not ``uncounted``."""
+
+IS_COUNTED = "(s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)"
+
+ANNOTATORS = f"""
+SELECT DISTINCT a.id, a.name {COUNTED} JOIN annotator a ON a.id = s.annotator WHERE {IS_COUNTED} ORDER BY a.id
 """
 
-UNITS = """
-SELECT i.external_id AS instance, c.text AS criterion, s.annotator, s.score
-FROM current_submission s
-JOIN instance i ON i.id = s.instance
+UNITS = f"""
+SELECT i.external_id AS instance, c.text AS criterion, s.annotator, s.score {COUNTED}
 JOIN criterion c ON c.id = s.criterion
-WHERE i.task = :task ORDER BY i.position, c.id, s.annotator
+WHERE {IS_COUNTED} ORDER BY i.position, c.id, s.annotator
 """

@@ -1,0 +1,101 @@
+"""What leaves a crowd study as files says of every row what the statistics make of it, and gives their alpha."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+
+from coeval.domain import Person, Plan
+from coeval.errors import NotAllowedError
+from coeval.study.access import Context
+from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd.exams import set_keys
+from coeval.study.exporting.export import export_folder
+from coeval.study.scrutiny.steps import get_step, submit
+from coeval.study.statistics import get_report
+from tests.study.test_giving import answer, join, lapse, open_study
+from tests.support.scrutiny_steps import use_design
+
+PER_ROW = ("scores.csv", "rows.csv", "marks.csv", "first_scores.csv", "suggestions.csv")
+
+
+def work_at_random(context: Context, person: Person, chance: random.Random, saves: int = 1000) -> None:
+    """Save evaluations with scores near 3, past any warning."""
+    for _ in range(saves):
+        try:
+            step = get_step(context, person, "demo")
+            if step.instance is None:
+                return
+            submit(context, person, "demo", answer(step, chance.choice((2, 3, 3, 3, 4))))
+        except NotAllowedError:
+            onboarding.go_on(context, person, "demo")
+
+
+@pytest.fixture
+def files(context: Context, owner: Person, tmp_path: Path) -> Iterator[Path]:
+    """Four people; the first is rejected, the second fails a check, the third runs out of time."""
+    open_study(context, owner, Plan(per_instance=3, batch=3, quota=6))
+    use_design(context, owner, planted_share=0.5, blind_share=0.3)
+    set_keys(context, owner, "demo", "instance,criterion,accepted\n1a,1,2 3 4\n2a,1,5\n")
+    people, chance = [join(context, n) for n in range(4)], random.Random(3)
+    work_at_random(context, people[2], chance, 3)
+    lapse(context, people[2])
+    for person in (people[0], people[1], people[3]):
+        work_at_random(context, person, chance)
+    plans.reject(context, owner, "demo", people[0].name, comment="did not read")
+    export_folder(context, owner, "demo", tmp_path / "out")
+    yield tmp_path / "out"
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_reliability_gives_the_alpha_that_is_reported(context: Context, owner: Person, files: Path) -> None:
+    with (files / "reliability.csv").open(encoding="utf-8", newline="") as file:
+        _, *units = csv.reader(file)
+    ratings = np.array([[float(cell) if cell else np.nan for cell in row[2:]] for row in units]).T
+    reported = get_report(context, owner, "demo")["agreement"]["humans"]["ordinal"]
+    assert krippendorff.alpha(ratings, level_of_measurement="ordinal") == pytest.approx(reported, abs=1e-9)
+    # the four ways in which a naive file would differ are all in play
+    scores = read(files / "scores.csv")
+    for column in ("check", "rejected", "timed_out"):
+        assert {row[column] for row in scores} == {"0", "1"}, column
+    assert {row["planted_error"] for row in scores} == {"", "score", "evidence"}
+
+
+def test_scores_without_checks_and_rejections_are_those_of_reliability(files: Path) -> None:
+    """What the README says of scores.csv holds: filtering it by its own columns gives the counted scores."""
+    rows = [
+        r for r in read(files / "scores.csv") if (r["latest"], r["check"], r["rejected"]) == ("1", "0", "0")
+    ]
+    counted = {(r["instance"], r["criterion"], r["annotator"]): float(r["score"]) for r in rows}
+    told = {
+        (unit["instance"], unit["criterion"], name): float(score)
+        for unit in read(files / "reliability.csv")
+        for name, score in unit.items()
+        if name not in ("instance", "criterion") and score
+    }
+    assert counted == told and counted
+
+
+def test_every_row_says_whose_it_is_and_what_became_of_it(files: Path) -> None:
+    for name in PER_ROW:
+        with (files / name).open(encoding="utf-8", newline="") as file:
+            head = next(csv.reader(file))
+        assert {"group", "check", "rejected", "timed_out"} <= set(head), name
+    assert {row["group"] for row in read(files / "scores.csv")} == {"crowd"}
+    checks = {row["instance"] for row in read(files / "scores.csv") if row["check"] == "1"}
+    assert (
+        checks == {"1a", "2a"} == {r["instance"] for r in read(files / "instances.csv") if r["check"] == "1"}
+    )
+    rejected = {row["annotator"] for row in read(files / "rows.csv") if row["rejected"] == "1"}
+    late = {row["annotator"] for row in read(files / "rows.csv") if row["timed_out"] == "1"}
+    assert len(rejected) == 1 and len(late) == 1 and rejected != late
