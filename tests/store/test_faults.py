@@ -21,7 +21,7 @@ from coeval.clock import now
 from coeval.domain import Person, Study
 from coeval.errors import StorageError
 from coeval.store import Store
-from coeval.store.engines.health import check_file
+from coeval.store.engines.health import examine_file
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.steps import get_step, submit
@@ -70,7 +70,7 @@ def test_kill_9_under_twenty_writers_loses_no_acknowledged_save(context: Context
     assert set(acknowledged) <= set(kept), "an acknowledged save is gone"
     store = Store(path)
     with store.read() as db:
-        health = check_file(db)
+        health = examine_file(db)
     store.close()
     assert health.sound, health.faults
     assert health.totals["submission"] == len(kept) >= KILLS
@@ -87,7 +87,7 @@ def test_a_full_disk_is_one_sentence_and_changes_nothing(
     context.store._writer.conn.execute("PRAGMA max_page_count = 1073741823")
     import_study(context, owner, study)
     with context.store.read() as db:
-        assert check_file(db).totals["instance"] == 4
+        assert examine_file(db).totals["instance"] == 4
 
 
 def test_a_lock_that_stays_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_a_clock_that_goes_back_loses_nothing_and_mixes_nothing_up(
     assert shown and (shown.revision, shown.score) == (2, 2)
     assert shown.active_ms is not None and 0 <= shown.active_ms <= 4000
     with context.store.read() as db:
-        assert check_file(db).faults == ()
+        assert examine_file(db).faults == ()
 
 
 def test_a_backup_taken_while_people_write_is_sound(context: Context, owner: Person, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_backup_taken_while_people_write_is_sound(context: Context, owner: Per
         context.store.backup(tmp_path / "copy.db")
     copy = Store(tmp_path / "copy.db")
     with copy.read() as db:
-        assert check_file(db).sound
+        assert examine_file(db).sound
         assert db.conn.execute("SELECT name FROM task").fetchone() == ("A task",)
     copy.close()
 
@@ -215,6 +215,6 @@ def test_check_finds_what_is_wrong(context: Context, owner: Person, study: Study
     connection.commit()
     connection.close()
     with context.store.read() as db:
-        found = check_file(db).faults
+        found = examine_file(db).faults
     assert any("draft without its criterion" in fault for fault in found)
     assert any("positions have a gap" in fault for fault in found)

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from coeval.domain import Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.engines.health import check_file
+from coeval.store.engines.health import examine_file
 from coeval.store.migrations.registry import migrations
 from coeval.study.access import Context
 from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
@@ -101,7 +101,7 @@ def test_a_file_of_every_earlier_schema_is_carried_over_whole(n: int, tmp_path: 
     before = make_old(path, n)
     store = Store(path)
     with store.read() as db:
-        health = check_file(db)
+        health = examine_file(db)
         after = rows_of(db.conn, tuple(before))
     store.close()
     assert health.sound, health.faults

@@ -61,7 +61,7 @@ class Health:
         return not self.faults
 
 
-def check_file(db: Database) -> Health:
+def examine_file(db: Database) -> Health:
     """Look at the whole file: pages, references between tables, and what our own rules promise."""
     pages = [row["integrity_check"] for row in rows(db, "PRAGMA integrity_check")]
     faults = [f"page fault: {text}" for text in pages if text != "ok"]

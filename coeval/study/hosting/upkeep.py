@@ -15,7 +15,7 @@ from coeval.study.access import OWNERS, Context, use_case
 def check_file(context: Context, person: Person) -> Health:
     """What the file holds, and every fault that was found in it."""
     with context.store.read() as db:
-        return health.check_file(db)
+        return health.examine_file(db)
 
 
 @use_case(OWNERS)
