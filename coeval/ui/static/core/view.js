@@ -3,10 +3,13 @@
 import { el, fill } from './dom.js';
 
 const TAGS = new Set(
-  ('a b br code dd details div dl dt em h2 h3 h4 hr i kbd li ol p pre section small span strong summary ' +
-    'table tbody td th thead tr u ul').split(' '),
+  (
+    'a b br code dd details div dl dt em h2 h3 h4 hr i kbd li ol p pre section small span strong summary ' +
+    'table tbody td th thead tr u ul'
+  ).split(' '),
 );
-const ATTRIBUTES = /^(title|scope|role|colspan|download|target|open|id|lang|dir|tabindex|data-[a-z-]+|aria-[a-z]+)$/;
+const ATTRIBUTES =
+  /^(title|scope|role|colspan|download|target|open|id|lang|dir|tabindex|data-[a-z-]+|aria-[a-z]+)$/;
 
 /** Addresses stay on this site, or are https: nothing that a browser would run. */
 function safeHref(href) {

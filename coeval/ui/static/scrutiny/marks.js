@@ -31,8 +31,7 @@ export class Marks {
     } catch (error) {
       Object.assign(instance, before);
       if (error.status === 404 && error.kind !== 'not_found') this.onmissing();
-      else
-        this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
+      else this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
       return false;
     } finally {
       this.onmarked(instance);

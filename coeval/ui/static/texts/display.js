@@ -39,9 +39,7 @@ function leafNodes(leaf, pieces) {
 
 function treeNodes(nodes, pieces) {
   return nodes.flatMap((node) =>
-    node.tag
-      ? [el(node.tag, node.attributes ?? {}, ...treeNodes(node.children, pieces))]
-      : leafNodes(node, pieces),
+    node.tag ? [el(node.tag, node.attributes, ...treeNodes(node.children, pieces))] : leafNodes(node, pieces),
   );
 }
 

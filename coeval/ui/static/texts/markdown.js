@@ -1,156 +1,178 @@
 /**
- * A small, safe Markdown for texts that strangers wrote: headings, lists, quotes, code, emphasis, links.
- * It yields a tree whose text leaves know where in the source they stand, so that quotes can be marked in it.
- * A node is {tag, children, attributes?} or {text, start}. No picture or other outside thing is ever fetched.
+ * Markdown for texts that strangers wrote, with GitHub's tables and struck-out words. The parser says where in
+ * the source every part stands, so that quotes can be marked in what is shown; here its tree becomes ours.
+ * A node is {tag, attributes, children} or {text, start}. HTML stays text, and nothing outside is ever fetched.
  */
 
-const FENCE = /^ {0,3}(```+|~~~+)/;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+/;
-const RULE = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
-const BULLET = /^( {0,8})(?:[-*+]|(\d{1,9})[.)])[ \t]+/;
-const QUOTE = /^ {0,3}> ?/;
+import { parser, Strikethrough, Table } from '../vendor/markdown.js';
 
-/** Bounded repeats keep hostile text, such as ten thousand lone stars, from taking quadratic time. */
-const INLINE = new RegExp(
-  [
-    '(?<tick>`{1,3})(?<code>[^`]{1,1000})\\k<tick>',
-    '(?<strong>\\*\\*|(?<!\\w)__)(?=\\S)(?<bold>[^\\n]{1,400}?)(?<=\\S)\\k<strong>',
-    '(?<em>\\*|(?<!\\w)_)(?=[^\\s*_])(?<slant>[^\\n*_]{1,400}?)(?<=\\S)\\k<em>(?!\\w)',
-    '~~(?=\\S)(?<strike>[^\\n~]{1,400}?)~~',
-    '!?\\[(?<label>[^\\]\\n]{1,400})\\]\\((?<url>[^)\\s]{1,1000})\\)',
-  ].join('|'),
-  'gu',
-);
+/** @typedef {{text: string, start: number}} Leaf `text` is the source from `start` on. */
+/** @typedef {{tag: string, attributes: Record<string, string>, children: TextNode[]}} Branch */
+/** @typedef {Leaf | Branch} TextNode */
 
-function leaf(source, start, end) {
-  return { text: source.slice(start, end), start };
+const markdown = parser.configure([Table, Strikethrough]);
+
+/** Beyond these a text is shown as it was written: nobody writes so, and parsing it could take long. */
+const MAX_PARAGRAPH = 20_000;
+const MAX_MS = 500;
+const MAX_DEPTH = 40;
+
+const TAGS = {
+  Blockquote: 'blockquote',
+  BulletList: 'ul',
+  Emphasis: 'em',
+  InlineCode: 'code',
+  ListItem: 'li',
+  Paragraph: 'p',
+  Strikethrough: 's',
+  StrongEmphasis: 'strong',
+};
+
+/** Parts that hold other parts and no words of their own: what stands between is white space. */
+const HOLDERS = new Set(['Document', 'Blockquote', 'BulletList', 'OrderedList', 'ListItem']);
+
+/** Parts whose letters are signs, not words. */
+const SIGNS =
+  /^(?:HeaderMark|QuoteMark|ListMark|EmphasisMark|StrikethroughMark|CodeMark|CodeInfo|LinkMark|LinkTitle|LinkLabel|TableDelimiter)$/;
+const MARGIN_SIGNS = /^(?:HeaderMark|QuoteMark)$/;
+
+/** @returns {Leaf[]} */
+function leaf(source, from, to) {
+  return from < to ? [{ text: source.slice(from, to), start: from }] : [];
 }
 
-function linkNode(source, groups, at) {
-  const children = parseInline(source, at, at + groups.label.length);
-  if (!/^https?:\/\//i.test(groups.url)) return { tag: 'span', children };
-  const attributes = { href: groups.url, target: '_blank', rel: 'noopener noreferrer nofollow' };
-  return { tag: 'a', attributes, children };
-}
-
-function inlineNode(source, match, start) {
-  const { groups } = match;
-  const at = start + match.index;
-  const inside = (tag, mark, text) => ({
-    tag,
-    children: parseInline(source, at + mark.length, at + mark.length + text.length),
-  });
-  if (groups.code) {
-    const from = at + groups.tick.length;
-    return { tag: 'code', children: [leaf(source, from, from + groups.code.length)] };
-  }
-  if (groups.bold) return inside('strong', groups.strong, groups.bold);
-  if (groups.slant) return inside('em', groups.em, groups.slant);
-  if (groups.strike) return inside('s', '~~', groups.strike);
-  return linkNode(source, groups, at + match[0].indexOf('[') + 1);
-}
-
-/** The nodes of source[start:end], with emphasis, code and links. */
-export function parseInline(source, start, end) {
+/** The nodes of source[from:to] within a part: its parts, and the words between them. @returns {TextNode[]} */
+function wordsOf(source, part, depth, from = part.from, to = part.to) {
   const nodes = [];
-  let done = start;
-  for (const match of source.slice(start, end).matchAll(INLINE)) {
-    const at = start + match.index;
-    if (at > done) nodes.push(leaf(source, done, at));
-    nodes.push(inlineNode(source, match, start));
-    done = at + match[0].length;
+  let at = from;
+  for (let child = part.firstChild; child; child = child.nextSibling) {
+    if (child.from < from || child.to > to) continue;
+    if (!HOLDERS.has(part.name)) nodes.push(...leaf(source, at, child.from));
+    nodes.push(...nodesOf(source, child, depth));
+    at = child.to;
+    // the space after a sign at the margin belongs to the sign
+    if (MARGIN_SIGNS.test(child.name)) while (source[at] === ' ' && at < to) at += 1;
   }
-  if (done < end) nodes.push(leaf(source, done, end));
-  return nodes;
+  return HOLDERS.has(part.name) ? nodes : [...nodes, ...leaf(source, at, to)];
 }
 
-function linesOf(source) {
-  const lines = [];
-  let start = 0;
-  for (const text of source.split('\n')) {
-    lines.push({ text, start, end: start + text.length });
-    start += text.length + 1;
+/** A link or a picture: its label. One that leads nowhere, like [x], stands as it was written. */
+function linkNodes(source, part, depth) {
+  const url = part.getChild('URL');
+  const [open, close] = part.getChildren('LinkMark');
+  if (!url || !close) return leaf(source, part.from, part.to);
+  const children =
+    part.name === 'Autolink'
+      ? leaf(source, url.from, url.to)
+      : wordsOf(source, part, depth, open.to, close.from);
+  const address = source.slice(url.from, url.to);
+  if (part.name === 'Image' || !/^https?:\/\//i.test(address))
+    return [{ tag: 'span', attributes: {}, children }];
+  const attributes = { href: address, target: '_blank', rel: 'noopener noreferrer nofollow' };
+  return [{ tag: 'a', attributes, children }];
+}
+
+function codeNode(source, part) {
+  const lines = part.getChildren('CodeText');
+  const children = lines.flatMap((line, n) => [
+    ...(n ? leaf(source, lines[n - 1].to, line.from) : []),
+    ...leaf(source, line.from, line.to),
+  ]);
+  return { tag: 'pre', attributes: {}, children: [{ tag: 'code', attributes: {}, children }] };
+}
+
+function listAttributes(source, part) {
+  const mark = part.firstChild?.getChild('ListMark');
+  const first = mark ? Number.parseInt(source.slice(mark.from, mark.to), 10) : 1;
+  return first > 1 ? { start: String(first) } : {};
+}
+
+/** The cells of a row, null for those without words: the parser only knows the bars between them. */
+function cellsOf(line) {
+  const cells = [];
+  let cell = null;
+  for (let child = line.firstChild; child; child = child.nextSibling) {
+    if (child.name === 'TableCell') cell = child;
+    else if (child.from > line.from) {
+      cells.push(cell);
+      cell = null;
+    }
   }
-  return lines;
+  return cell ? [...cells, cell] : cells;
 }
 
-function startsBlock(line) {
-  return (
-    !line.text.trim() || [FENCE, HEADING, RULE, BULLET, QUOTE].some((pattern) => pattern.test(line.text))
-  );
+function tableNode(source, part, depth) {
+  const row = (line, tag) => {
+    const children = cellsOf(line).map((cell) => ({
+      tag,
+      attributes: {},
+      children: cell ? wordsOf(source, cell, depth) : [],
+    }));
+    return { tag: 'tr', attributes: {}, children };
+  };
+  const head = part.getChildren('TableHeader').map((line) => row(line, 'th'));
+  const rows = part.getChildren('TableRow').map((line) => row(line, 'td'));
+  return { tag: 'table', attributes: {}, children: [...head, ...rows] };
 }
 
-function takeFence(source, lines, at) {
-  const [, fence] = lines[at].text.match(FENCE);
-  let to = at + 1;
-  while (to < lines.length && !lines[to].text.trimStart().startsWith(fence)) to += 1;
-  const body = to > at + 1 ? [leaf(source, lines[at + 1].start, lines[to - 1].end)] : [];
-  return [{ tag: 'pre', children: [{ tag: 'code', children: body }] }, to + 1];
-}
-
-function takeQuote(source, lines, at) {
-  const children = [];
-  let to = at;
-  while (to < lines.length && QUOTE.test(lines[to].text)) {
-    const from = lines[to].start + lines[to].text.match(QUOTE)[0].length;
-    children.push({ tag: 'p', children: parseInline(source, from, lines[to].end) });
-    to += 1;
+/** @returns {TextNode[]} */
+function nodesOf(source, part, depth = 0) {
+  const { name, from, to } = part;
+  if (SIGNS.test(name)) return [];
+  if (depth > MAX_DEPTH) return leaf(source, from, to);
+  const inside = () => wordsOf(source, part, depth + 1);
+  const level = name.match(/^(?:ATX|Setext)Heading(\d)/)?.[1];
+  if (level) return [{ tag: 'p', attributes: { class: `md-h md-h${level}` }, children: inside() }];
+  switch (name) {
+    case 'Link':
+    case 'Image':
+    case 'Autolink':
+      return linkNodes(source, part, depth + 1);
+    case 'Escape':
+      return leaf(source, from + 1, to);
+    case 'HardBreak':
+      return [{ tag: 'br', attributes: {}, children: [] }];
+    case 'HorizontalRule':
+      return [{ tag: 'hr', attributes: {}, children: [] }];
+    case 'FencedCode':
+    case 'CodeBlock':
+      return [codeNode(source, part)];
+    case 'Table':
+      return [tableNode(source, part, depth + 1)];
+    case 'HTMLBlock':
+    case 'CommentBlock':
+    case 'ProcessingInstructionBlock':
+    case 'LinkReference':
+      return [{ tag: 'p', attributes: {}, children: leaf(source, from, to) }];
+    case 'OrderedList':
+      return [{ tag: 'ol', attributes: listAttributes(source, part), children: inside() }];
+    default:
+      return name in TAGS
+        ? [{ tag: TAGS[name], attributes: {}, children: inside() }]
+        : leaf(source, from, to);
   }
-  return [{ tag: 'blockquote', children }, to];
 }
 
-/** Neighbouring items of one kind; an item may run on over plain lines. Depth is shown, not nested. */
-function takeList(source, lines, at) {
-  const ordered = lines[at].text.match(BULLET)[2];
-  const children = [];
-  let to = at;
-  while (to < lines.length) {
-    const match = lines[to].text.match(BULLET);
-    if (!match || Boolean(match[2]) !== Boolean(ordered) || RULE.test(lines[to].text)) break;
-    const from = to;
-    to += 1;
-    while (to < lines.length && !startsBlock(lines[to])) to += 1;
-    const attributes = { class: `md-depth-${Math.min(3, Math.floor(match[1].length / 2))}` };
-    const inline = parseInline(source, lines[from].start + match[0].length, lines[to - 1].end);
-    children.push({ tag: 'li', attributes, children: inline });
+/** The parser's tree; null where the text would take too long. */
+function parseWithin(source, maxMs) {
+  if (source.split(/\n\s*\n/).some((paragraph) => paragraph.length > MAX_PARAGRAPH)) return null;
+  const until = performance.now() + maxMs;
+  const work = markdown.startParse(source);
+  for (;;) {
+    const tree = work.advance();
+    if (tree) return tree;
+    if (performance.now() > until) return null;
   }
-  const attributes = ordered && ordered !== '1' ? { start: ordered } : {};
-  return [{ tag: ordered ? 'ol' : 'ul', attributes, children }, to];
 }
 
-function takeParagraph(source, lines, at) {
-  let to = at + 1;
-  while (to < lines.length && !startsBlock(lines[to])) to += 1;
-  return [{ tag: 'p', children: parseInline(source, lines[at].start, lines[to - 1].end) }, to];
+/** The blocks of a Markdown text. @returns {TextNode[]} */
+export function parseMarkdown(source, maxMs = MAX_MS) {
+  const tree = parseWithin(source, maxMs);
+  if (tree) return wordsOf(source, tree.topNode, 0);
+  return [{ tag: 'p', attributes: {}, children: parsePlain(source) }];
 }
 
-function takeBlock(source, lines, at) {
-  const { text, start, end } = lines[at];
-  if (!text.trim()) return [null, at + 1];
-  if (FENCE.test(text)) return takeFence(source, lines, at);
-  if (RULE.test(text)) return [{ tag: 'hr', children: [] }, at + 1];
-  if (QUOTE.test(text)) return takeQuote(source, lines, at);
-  if (BULLET.test(text)) return takeList(source, lines, at);
-  const heading = text.match(HEADING);
-  if (!heading) return takeParagraph(source, lines, at);
-  const attributes = { class: `md-h md-h${heading[1].length}` };
-  return [{ tag: 'p', attributes, children: parseInline(source, start + heading[0].length, end) }, at + 1];
-}
-
-/** The blocks of a Markdown text. */
-export function parseMarkdown(source) {
-  const lines = linesOf(source);
-  const blocks = [];
-  let at = 0;
-  while (at < lines.length) {
-    const [block, next] = takeBlock(source, lines, at);
-    if (block) blocks.push(block);
-    at = next;
-  }
-  return blocks;
-}
-
-/** The same shape for plain text: one leaf, shown with its line breaks. */
+/** The same shape for plain text: one leaf, shown with its line breaks. @returns {TextNode[]} */
 export function parsePlain(source) {
   return [{ text: source, start: 0 }];
 }

@@ -1,0 +1,1 @@
+export { diffArrays } from 'diff';

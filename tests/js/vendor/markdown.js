@@ -1,0 +1,1 @@
+export { parser, Strikethrough, Table } from '@lezer/markdown';
