@@ -2,8 +2,8 @@
 
 The expected numbers were written by the code of 2026-11-20, before its rooms were moved, from three studies: a file
 that it made itself (a thousand scores in three arms, with planted errors), the study that the tests simulate, and
-the released ELI5 study. They are numbers alone, by their place in the document. ``MENDED`` lists what has changed since,
-on purpose, and why.
+the released ELI5 study. They are numbers alone, by their place in the document. ``MENDED`` lists what was
+wrong and has changed since.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from coeval.study.statistics import get_report
 from tests.support.stats_frames import simulate_frames
 
 DATA = Path(__file__).parents[1] / "data"
-MENDED: dict[str, str] = {}
+MENDED: dict[str, str] = {
+    r"^/agreement/icc/ICC\([23],": "a singular value of nought was kept; the interval had the wrong degrees of freedom",
+    r"^/alignment/competence/": "the model of competence stopped before it had converged",
+}
 """Patterns of places whose numbers were wrong, and what was wrong with them."""
 
 
@@ -56,7 +59,8 @@ def check_numbers(report: dict[str, Any], name: str) -> None:
     wrong = [
         (path, expected[path], now[path])
         for path in held
-        if now[path] != (None if expected[path] is None else pytest.approx(expected[path], rel=1e-9, abs=1e-12))
+        if now[path]
+        != (None if expected[path] is None else pytest.approx(expected[path], rel=1e-9, abs=1e-12))
     ]
     assert not wrong, f"{len(wrong)} of {len(held)} numbers differ, among them {wrong[:8]}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import krippendorff
 import numpy as np
 
 from coeval.stats.agreement.chance import NOT_PAIRED, krippendorff_linear, percent_of
@@ -64,12 +65,26 @@ def krippendorff_alpha(
         return krippendorff_linear(data, weights, confidence).having(**counted(data))
     known = check_level(level)
     check_words(data, known)
-    sample = sample_units(data)
-    value = plain_alpha(sample, known)
+    value = point_alpha(data, known)
     details = counted(data) | {"level": known}
     if np.isnan(value):
         return undefined_alpha(details)
     return Estimate(value, **(_spread(data, known, confidence) | details))
+
+
+def point_alpha(data: Ratings, level: Level) -> float:
+    """Alpha by the krippendorff package; nan where undefined.
+
+    Near-continuous values, whose table of pairs would not fit, are left to the engine that computes replicates.
+    """
+    if len(data.categories) > MANY:
+        return plain_alpha(sample_units(data), level)
+    counts = data.counts[data.per_unit > 1]
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
+        return np.nan
+    return float(
+        krippendorff.alpha(value_counts=counts, value_domain=data.numbers, level_of_measurement=level)
+    )
 
 
 def undefined_alpha(details: dict[str, Any]) -> Estimate:
@@ -152,7 +167,7 @@ def _pair_alphas_of_many_values(data: Ratings, level: Level) -> Iterator[tuple[t
 
 
 def plain_alpha(sample: Units, level: Level) -> float:
-    """Alpha of the units as they are; nan where undefined."""
+    """Alpha of the units as they are, by the engine of the replicates; nan where undefined."""
     if not len(sample.times):
         return np.nan
     return float(sample.alphas(sample.times[None, :].astype(float), level)[0][0])

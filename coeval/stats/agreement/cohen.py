@@ -68,7 +68,9 @@ def kappas_of_tables(tables: Numbers, matrix: Numbers) -> Numbers:
     shares = tables / np.maximum(tables.sum(axis=(1, 2), keepdims=True), 1)
     pa = (shares * matrix).sum(axis=(1, 2))
     pe = np.einsum("pi,ij,pj->p", shares.sum(axis=2), matrix, shares.sum(axis=1))
-    return np.divide(pa - pe, 1 - pe, out=np.full(len(tables), np.nan), where=(1 - pe > 1e-12) & (pa > 0))
+    met = (tables.sum(axis=(1, 2)) > 0) & (1 - pe > 1e-12)
+    kappas: Numbers = np.divide(pa - pe, 1 - pe, out=np.full(len(tables), np.nan), where=met)
+    return kappas
 
 
 def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -> Result:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from coeval.stats.estimates.results import Result
@@ -19,7 +20,7 @@ def dawid_skene(
     outer: str = "annotator",
     value_domain: Sequence[Any] | None = None,
     tolerance: float = 1e-8,
-    max_iterations: int = 2000,
+    max_iterations: int = 5000,
 ) -> Result:
     """How often each annotator confuses which categories, and which category each item most likely has.
 
@@ -38,8 +39,9 @@ def dawid_skene(
     Result
         ``class_marginals`` (in the order of ``classes``), ``error_rates`` ({annotator: matrix, true class x
         given label}), ``posteriors`` (items x classes), ``labels`` (the likeliest class of each item, in the
-        order of ``item_names``), ``competence`` ({annotator: chance that a label is right}),
-        ``log_likelihood``, ``n_iterations``, ``converged``, ``n``, ``reason``.
+        order of ``item_names``), ``competence`` ({annotator: chance that a label is right}; those who share no item
+        with anybody are not in it), ``log_likelihood``, ``n_iterations``, ``converged``, ``n``, ``reason``: where no
+        two annotators share an item, nobody's labels can be held against anybody's and all of it is undefined.
 
     Source: Dawid and Skene 1979, Maximum likelihood estimation of observer error-rates using the EM algorithm.
 
@@ -50,39 +52,76 @@ def dawid_skene(
     if outer not in ("annotator", "item"):
         raise ValueError(f"outer is {outer!r}; it must say whether the outer keys are 'annotator' or 'item'.")
     data = _encoded(labels, outer, value_domain)
-    if not len(data.code):
+    overlapping = _overlapping(data)
+    if not overlapping.any():
         empty: dict[str, Any] = {name: [] for name in ("class_marginals", "classes", "labels", "item_names")}
         empty |= {"error_rates": {}, "competence": {}, "posteriors": np.empty((0, 0))}
-        run = {"n_iterations": 0, "converged": False, "n": 0}
-        return Result.undefined("there are no labels", "log_likelihood", **empty, **run)
-    fit = _Fit(data)
+        run = {"n_iterations": 0, "converged": False, "n": len(data.code)}
+        reason = "no two annotators share an item" if len(data.code) else "there are no labels"
+        return Result.undefined(reason, "log_likelihood", **empty, **run)
+    fit = _Fit(*_alike(data))
     posteriors, step, iterations = fit.vote_shares(), np.inf, 0
     while step > tolerance and iterations < max_iterations:
         better, _ = fit.expect(*fit.maximise(posteriors))
         step, posteriors, iterations = float(np.abs(better - posteriors).max()), better, iterations + 1
-    return _result(fit, posteriors, {"n_iterations": iterations, "converged": step <= tolerance})
+    run = {"n_iterations": iterations, "converged": step <= tolerance}
+    return _result(data, fit, posteriors, overlapping, run)
+
+
+def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
+    """Whether each annotator shares an item with another one."""
+    shared = np.zeros(data.n_annotators, dtype=bool)
+    pairs = np.unique(np.column_stack([data.unit, data.annotator]), axis=0)
+    crowded = np.bincount(pairs[:, 0], minlength=data.n_units) > 1
+    shared[pairs[crowded[pairs[:, 0]], 1]] = True
+    return shared
+
+
+def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
+    """Items with the same labels by the same annotators taken together, how many each stands for, and its place.
+
+    They have the same posterior, and a scale of five points has few such kinds however many items there are.
+    """
+    order = np.lexsort((data.code, data.annotator, data.unit))
+    keys = (data.annotator[order] * len(data.categories) + data.code[order]).astype(np.int64)
+    ends = np.cumsum(data.per_unit)
+    labels = [keys[end - size : end].tobytes() for end, size in zip(ends, data.per_unit, strict=True)]
+    kind, first = pd.factorize(np.array(labels, dtype=object))
+    example = np.unique(kind, return_index=True)[1]
+    kept = np.isin(data.unit, example)
+    place = np.full(data.n_units, -1)
+    place[example] = np.arange(len(first))
+    kinds = Ratings(
+        data.annotators,
+        range(len(first)),
+        data.categories,
+        data.annotator[kept],
+        place[data.unit[kept]],
+        data.code[kept],
+    )
+    times = np.bincount(kind, minlength=len(first))
+    times[kinds.per_unit == 0] = 0
+    return kinds, times, np.asarray(kind, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """One data set; ``items`` are those with a label."""
+    """One data set: kinds of items, ``times`` how many of each there are, ``kind`` the kind of each item."""
 
     data: Ratings
-
-    @property
-    def items(self) -> Codes:
-        return np.flatnonzero(self.data.per_unit)
+    times: Codes
+    kind: Codes
 
     def vote_shares(self) -> Numbers:
         counts = self.data.counts.astype(float)
-        return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
     def maximise(self, posteriors: Numbers) -> tuple[Numbers, Numbers]:
         """Class marginals, and error rates annotators x true class x label, from the items' posteriors."""
         d, q = self.data, len(self.data.categories)
-        marginals = posteriors[self.items].mean(axis=0)
-        cell = d.annotator * q + d.code
-        sums = [np.bincount(cell, posteriors[d.unit, k], d.n_annotators * q) for k in range(q)]
+        marginals = self.times @ posteriors / self.times.sum()
+        cell, weighted = d.annotator * q + d.code, posteriors * self.times[:, None]
+        sums = [np.bincount(cell, weighted[d.unit, k], d.n_annotators * q) for k in range(q)]
         errors = np.stack(sums, axis=1).reshape(d.n_annotators, q, q).transpose(0, 2, 1)
         totals = errors.sum(axis=2, keepdims=True)
         return marginals, np.divide(errors, totals, out=np.zeros_like(errors), where=totals > 0)
@@ -100,25 +139,29 @@ class _Fit:
         top = joint.max(axis=1, keepdims=True)
         shares = np.exp(joint - top)
         total = shares.sum(axis=1, keepdims=True)
-        return shares / total, float((np.log(total) + top)[self.items].sum())
+        return shares / total, float(self.times @ (np.log(total) + top)[:, 0])
 
 
-def _result(fit: _Fit, posteriors: Numbers, run: dict[str, Any]) -> Result:
-    marginals, errors = fit.maximise(posteriors)
+def _result(
+    data: Ratings, fit: _Fit, of_kinds: Numbers, overlapping: npt.NDArray[np.bool_], run: dict[str, Any]
+) -> Result:
+    marginals, errors = fit.maximise(of_kinds)
     likelihood = fit.expect(marginals, errors)[1]
-    data, items = fit.data, fit.items
-    named = [data.units[k] for k in items]
+    posteriors, items = of_kinds[fit.kind], np.flatnonzero(data.per_unit)
+    named = [data.units[int(k)] for k in items]
     classes = data.categories.tolist()
     right = {
         name: float(marginals @ np.diag(errors[k]))
         for k, name in enumerate(data.annotators)
-        if (data.annotator == k).any()
+        if overlapping[k]
     }
     return Result(
         run,
         class_marginals=marginals.tolist(),
         classes=classes,
-        error_rates={name: errors[k] for k, name in enumerate(data.annotators) if name in right},
+        error_rates={
+            name: errors[k] for k, name in enumerate(data.annotators) if (data.annotator == k).any()
+        },
         posteriors=posteriors[items],
         labels=[classes[k] for k in posteriors[items].argmax(axis=1)],
         item_names=named,

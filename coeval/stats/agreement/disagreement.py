@@ -23,7 +23,7 @@ def check_level(level: str) -> Level:
 def distances(a: Numbers, b: Numbers, level: Level) -> Numbers:
     """Squared distance of values at a level; at the ordinal level the values are mid-ranks."""
     if level == "nominal":
-        return (a != b).astype(float)
+        return np.not_equal(a, b).astype(float)
     if level == "ratio":
         total = a + b
         return np.divide(a - b, total, out=np.zeros(np.broadcast(a, b).shape), where=total != 0) ** 2
@@ -61,7 +61,7 @@ def alphas_of_disagreement(observed: Numbers, expected: Numbers, ratings: Number
     chance = np.divide(
         observed * (ratings.sum(axis=1) - 1), expected, out=np.full(len(expected), np.nan), where=expected > 0
     )
-    return 1 - chance
+    return np.asarray(1 - chance)
 
 
 def expected_disagreement(positions: Numbers, n: Numbers, level: Level) -> Numbers:

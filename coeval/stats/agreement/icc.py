@@ -129,7 +129,9 @@ def _two_way(data: Ratings, n: int, raters: int) -> _Squares | str:
     df_error = size - n - raters + 1
     if raters < 2 or df_error < 1:
         return "too few ratings for units and annotators both"
-    ss_raters = float(right @ np.linalg.pinv(equations) @ right)
+    # the equations of the raters sum to nothing, so one of them is left out: a pseudo-inverse would have to guess
+    # which of the singular values is nought
+    ss_raters = float(right[1:] @ np.linalg.solve(equations[1:, 1:], right[1:]))
     error = max(0.0, float(y @ y) - ss_units - ss_raters) / df_error
     ss_units_adjusted = ss_units + ss_raters - float((rater_sums**2 / rater_sizes).sum())
     return _Squares(
@@ -149,7 +151,7 @@ def _two_way(data: Ratings, n: int, raters: int) -> _Squares | str:
 def _shared(data: Ratings, rater: np.ndarray, raters: int, per_unit: np.ndarray) -> np.ndarray:
     """N' diag(1 / k_u) N: how much of their units each two raters share."""
     one = sparse.csr_matrix((np.ones(len(rater)), (rater, data.unit)), shape=(raters, data.n_units))
-    return (one.multiply(1 / per_unit).tocsr() @ one.T).toarray()
+    return np.asarray((one.multiply(1 / per_unit).tocsr() @ one.T).toarray())
 
 
 def _f_test(squares: _Squares) -> dict[str, float]:
@@ -207,10 +209,10 @@ def _absolute_limits(s: _Squares, value: float, confidence: float) -> tuple[floa
         return np.nan, np.nan
     k, n, f_raters = s.k, s.n, s.raters / s.error
     part = n * (1 + (k - 1) * value) - k * value
-    bottom = s.df_between * (k * value * f_raters) ** 2 + s.df_raters * part**2
+    bottom = (k * value * f_raters) ** 2 / s.df_raters + part**2 / s.df_error
     if not bottom > 0:
         return np.nan, np.nan
-    df = s.df_raters * s.df_between * (k * value * f_raters + part) ** 2 / bottom
+    df = (k * value * f_raters + part) ** 2 / bottom
     tail = (1 + confidence) / 2
     upper, lower = float(special.fdtri(s.df_between, df, tail)), float(special.fdtri(df, s.df_between, tail))
     rest = k * s.raters + (k * n - k - n) * s.error

@@ -35,7 +35,10 @@ class PairTables:
     def percents(self) -> Numbers:
         """Percent agreement of each pair; nan without a common unit."""
         agreeing = np.trace(self.tables, axis1=1, axis2=2)
-        return np.divide(agreeing, self.sizes, out=np.full(len(agreeing), np.nan), where=self.sizes > 0)
+        shares: Numbers = np.divide(
+            agreeing, self.sizes, out=np.full(len(agreeing), np.nan), where=self.sizes > 0
+        )
+        return shares
 
     def kappas(self, weights: str) -> Numbers:
         """Cohen's kappa of each pair; nan where undefined."""

@@ -43,11 +43,11 @@ class CountPatterns:
 
     @cached_property
     def sizes(self) -> Numbers:
-        return self.counts.sum(axis=1)
+        return np.asarray(self.counts.sum(axis=1))
 
     @property
     def width(self) -> int:
-        return self.mismatches.shape[1] + len(self.values)
+        return int(self.mismatches.shape[1] + len(self.values))
 
     @cached_property
     def pairable(self) -> Numbers:
@@ -113,17 +113,17 @@ class RatedUnits:
         """Replicates x units: the squared differences within a unit over (m - 1), given each category's value."""
         sums, squares = ((self.counts @ part.T).T for part in (values, values**2))
         sizes = np.asarray(self.counts.sum(axis=1)).ravel()
-        return 2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1)
+        return np.asarray(2 * np.maximum(sizes * squares - sums**2, 0) / np.maximum(sizes - 1, 1))
 
     def _observed(self, level: Level) -> Numbers:
         """Each unit's disagreement at a level whose distances do not depend on the data."""
         if level == "interval":
             numbers = self.ratings.numbers
-            return self._spread(numbers[None, :] - numbers.mean())[0]
+            return np.asarray(self._spread(numbers[None, :] - numbers.mean())[0])
         unit, i, j = self._pairs
         apart = distances(self.ratings.numbers[i], self.ratings.numbers[j], level)
         sizes = np.asarray(self.counts.sum(axis=1)).ravel()
-        return np.bincount(unit, 2 * apart, len(self.times)) / np.maximum(sizes - 1, 1)
+        return np.asarray(np.bincount(unit, 2 * apart, len(self.times)) / np.maximum(sizes - 1, 1))
 
     @cached_property
     def _pairs(self) -> tuple[Codes, Codes, Codes]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.agreement.alpha import check_words, counted, plain_alpha, undefined_alpha
+from coeval.stats.agreement.alpha import check_words, counted, plain_alpha, point_alpha, undefined_alpha
 from coeval.stats.agreement.disagreement import Level, check_level
 from coeval.stats.agreement.patterns import CountPatterns, Units, draw_weights, sample_both, sample_units
 from coeval.stats.estimates.intervals import acceleration_of, jackknife, summarise, two_sided
@@ -72,7 +72,7 @@ def bootstrap_levels(
     drawn = draw_alphas(sample, levels, replicates, seed)
     found = {}
     for level in levels:
-        value, details = plain_alpha(sample, level), basics | {"level": level}
+        value, details = point_alpha(data, level), basics | {"level": level}
         if np.isnan(value):
             found[level] = undefined_alpha(details)
             continue
@@ -128,7 +128,7 @@ def jackknife_alpha(
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     check_words(data, known)
     sample, details = sample_units(data), counted(data) | {"level": known}
-    value = plain_alpha(sample, known)
+    value = point_alpha(data, known)
     if np.isnan(value):
         return undefined_alpha(details)
     without = sample.alphas_without_one(known)

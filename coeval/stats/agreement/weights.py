@@ -84,7 +84,8 @@ def _circular(values: Numbers) -> Numbers:
 def _bipolar(values: Numbers) -> Numbers:
     total = values[:, None] + values[None, :]
     room = (total - 2 * values.min()) * (2 * values.max() - total)
-    return np.divide(_differences(values) ** 2, room, out=np.zeros(total.shape), where=room > 0)
+    distance: Numbers = np.divide(_differences(values) ** 2, room, out=np.zeros(total.shape), where=room > 0)
+    return distance
 
 
 _DISTANCES: dict[str, Callable[[Numbers], Numbers]] = {

@@ -197,7 +197,7 @@ def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
     def other(k: Codes) -> Numbers:
         """The k-th smallest of the others: ranks from the own one on are one further."""
         place = starts + k + (k >= rank)
-        return values[np.minimum(place, len(values) - 1)]
+        return np.asarray(values[np.minimum(place, len(values) - 1)])
 
     middle = (other((others - 1) // 2) + other(others // 2)) / 2 if len(values) else values
     found, counts = np.empty(len(unit)), np.empty(len(unit), dtype=np.int64)

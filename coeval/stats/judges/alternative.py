@@ -130,7 +130,7 @@ def run_alt_test(
     model_wins, person_wins = _wins(labels, score)
     sizes = np.bincount(labels.person, minlength=len(labels.names))
     tested = np.flatnonzero(sizes >= min_items)
-    reason = _reason(len(labels.names), min_people, len(tested), min_items)
+    reason = _reason(int((sizes > 0).sum()), len(sizes), min_people, len(tested), min_items)
     if reason:
         empty: dict[str, Any] = {
             name: [] for name in ("p_values", "rejected", "advantages", "n_items", "people")
@@ -175,9 +175,15 @@ def reject(p_values: list[float], q: float, correction: str = "BY") -> list[bool
     return [bool(entry) for entry in rejected]
 
 
-def _reason(n_people: int, min_people: int, tested: int, min_items: int) -> str | None:
+def _reason(sharing: int, n_people: int, min_people: int, tested: int, min_items: int) -> str | None:
     if n_people < min_people:
-        return f"{n_people} people are too few; the test needs at least {min_people}"
+        count = "1 person is" if n_people == 1 else f"{n_people} people are"
+        return f"{count} too few; the test needs at least {min_people}"
+    if sharing < min_people:
+        return (
+            f"of {n_people} people, {sharing} share items with another person and the model; the test needs at least "
+            f"{min_people}"
+        )
     if not tested:
         return f"nobody shares {min_items} items with another person and the model"
     return None

@@ -12,6 +12,9 @@ from coeval.stats.estimates.results import Estimate, Result
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 METHODS = ("pearson", "spearman", "kendall")
+SAME = 1e-10
+"""Means closer than this, on a scale of about 1, are the same mean."""
+
 SMALL = 64
 """Groups up to this size are correlated all at once; larger ones one by one."""
 
@@ -73,6 +76,26 @@ def correlate(x: Numbers, y: Numbers, method: str) -> float:
         raise ValueError(f"There is no correlation {method!r}; choose one of: {', '.join(METHODS)}.")
     x, y = x - x.mean(), y - y.mean()
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1, 1))
+
+
+def join_ties(values: Numbers) -> Numbers:
+    """The values, those that differ by rounding errors alone made equal.
+
+    Means of the same scores summed in another order differ in their last digit, which ranks would take for a
+    difference. Means of n scores on a scale of whole points that truly differ do so by 1 / n^2 or more.
+
+    >>> join_ties(np.array([0.1 + 0.2, 0.3, 0.4])).tolist()
+    [0.3, 0.3, 0.4]
+    """
+    if not len(values):
+        return values
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    apart = np.diff(ranked) > SAME * max(1.0, float(np.abs(ranked).max()))
+    first = np.concatenate([[0], np.flatnonzero(apart) + 1])
+    joined = np.empty_like(values)
+    joined[order] = ranked[first][np.concatenate([[0], np.cumsum(apart)])]
+    return joined
 
 
 def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
@@ -139,8 +162,8 @@ def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Res
             int(kept.sum()),
             len(sizes),
         )
-    means = [np.bincount(place, side[kept]) / sizes for side in (x, y)]
-    if min(np.ptp(mean) for mean in means) < 1e-12:
+    means = [join_ties(np.bincount(place, side[kept]) / sizes) for side in (x, y)]
+    if min(np.ptp(mean) for mean in means) == 0:
         return _undefined("every system has the same mean", int(kept.sum()), len(sizes))
     values = {method: _with_p(means[0], means[1], method) for method in METHODS}
     return _level(values, int(kept.sum()), len(sizes), len(sizes))
@@ -191,7 +214,7 @@ def _within_kendall(x: Numbers, y: Numbers, place: Codes) -> Numbers:
         for row, product in enumerate((dx * dy, dx * dx, dy * dy)):
             sums[row] += np.bincount(group[same], product, len(sizes))
     bottom = np.sqrt(sums[1] * sums[2])
-    found = np.divide(sums[0], bottom, out=np.full(len(sizes), np.nan), where=bottom > 0)
+    found = _quotient(sums[0], bottom, bottom > 0)
     for large in np.flatnonzero(sizes > SMALL):
         found[large] = correlate(x[place == large], y[place == large], "kendall")
     return found
@@ -223,7 +246,7 @@ def _moments(tables: Numbers, n: Numbers, x: Numbers, y: Numbers) -> Numbers:
     bottom = np.sqrt((rows * x**2).sum(axis=1) * (columns * y**2).sum(axis=1))
     top = np.einsum("pij,pi,pj->p", tables, x, y)
     varies = ((rows > 0).sum(axis=1) > 1) & ((columns > 0).sum(axis=1) > 1)
-    return np.divide(top, bottom, out=np.full(len(n), np.nan), where=varies & (bottom > 0))
+    return _quotient(top, bottom, varies & (bottom > 0))
 
 
 def _tau_b(tables: Numbers, n: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
@@ -233,4 +256,10 @@ def _tau_b(tables: Numbers, n: Numbers, rows: Numbers, columns: Numbers) -> Numb
     discordant = (tables[:, :-1, 1:] * before[:, 1:, :-1]).sum(axis=(1, 2))
     untied = [(n**2 - (side**2).sum(axis=1)) / 2 for side in (rows, columns)]
     bottom = np.sqrt(untied[0] * untied[1])
-    return np.divide(concordant - discordant, bottom, out=np.full(len(n), np.nan), where=bottom > 0)
+    return _quotient(concordant - discordant, bottom, bottom > 0)
+
+
+def _quotient(top: Numbers, bottom: Numbers, where: Any) -> Numbers:
+    """top / bottom, nan elsewhere."""
+    quotient: Numbers = np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=where)
+    return quotient

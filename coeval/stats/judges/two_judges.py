@@ -131,7 +131,7 @@ def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, m
                 top, np.sqrt((h @ h) * np.maximum(spread, 0)), out=np.zeros(len(signs)), where=spread > 1e-12
             )
         )
-    return found[0] - found[1]
+    return np.asarray(found[0] - found[1])
 
 
 def bootstrap_test(

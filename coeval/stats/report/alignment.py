@@ -202,10 +202,10 @@ def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -
     sizes = scored.groupby("unit")["score"].transform("size")
     kept = scored[(sizes > 1) & scored["unit"].isin(model.index)]
     items, item = np.unique(kept["unit"], return_inverse=True)
-    who, person = np.unique(kept["who"], return_inverse=True)
+    who = np.unique(scored["who"])
     return Labels(
         [study.annotators[k] for k in who],
-        person,
+        np.searchsorted(who, kept["who"]),
         item,
         kept["score"].to_numpy(dtype=float),
         model[items].to_numpy(dtype=float),

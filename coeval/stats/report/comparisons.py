@@ -24,6 +24,9 @@ from coeval.stats.report.agreement import spelled
 MAX_RUNS = 10
 """More runs than this are compared with the shown one (or the first) only."""
 
+STEPS = 20_000_000
+"""Scores times steps of Dawid and Skene's model that a page may wait for."""
+
 
 @dataclass(frozen=True, eq=False)
 class Judge:
@@ -164,10 +167,14 @@ def competence_section(study: StudyFrames, people: Ratings) -> Result:
     if people.n_annotators < 3 or len(people.categories) > 20:
         reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
         return Result(reason=reason, annotators=[])
-    found = dawid_skene(people, tolerance=1e-3, max_iterations=100)
+    steps = int(np.clip(STEPS / max(len(people.code), 1), 200, 5000))
+    found = dawid_skene(people, tolerance=1e-6, max_iterations=steps)
+    if found.reason:
+        return Result(reason=found.reason, annotators=[])
     rated = np.bincount(people.annotator, minlength=people.n_annotators)
-    sizes = dict(zip(people.annotators, rated.tolist(), strict=True))
+    alone = Estimate.undefined("this person shares no unit with another")
     rows = [
-        {"annotator": name, "n": sizes[name], "competence": value} for name, value in found.competence.items()
+        {"annotator": name, "n": int(n), "competence": found.competence.get(name, alone)}
+        for name, n in zip(people.annotators, rated, strict=True)
     ]
     return Result(reason=None, annotators=rows, converged=found.converged, n_iterations=found.n_iterations)

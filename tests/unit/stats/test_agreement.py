@@ -25,6 +25,10 @@ from coeval.stats import (
     percent_agreement,
     two_rater_table,
 )
+from coeval.stats.agreement.alpha import plain_alpha, point_alpha
+from coeval.stats.agreement.cohen import kappas_of_tables
+from coeval.stats.agreement.patterns import sample_units
+from coeval.stats.rating_matrix import parse_ratings
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 law = settings(deadline=None, max_examples=60)
@@ -285,3 +289,40 @@ def test_complete_icc_matches_the_textbook_mean_squares(table: np.ndarray) -> No
     bottom = between + (k - 1) * error + k * (raters - error) / n
     assume(bottom > 1e-9 and between > 1e-9)
     assert icc(full)["ICC(2,1)"] == pytest.approx((between - error) / bottom, abs=1e-9)
+
+
+@pytest.mark.parametrize("raters", [3, 4, 7])
+def test_icc_of_complete_tables_is_that_of_the_textbook_however_they_fall(raters: int) -> None:
+    """Mean squares by hand: one singular value of the raters' equations is nought and must count as nought."""
+    for seed in range(100):
+        table = np.random.default_rng(seed).integers(1, 6, (raters, 12)).astype(float)
+        k, n = table.shape
+        units, judges, all_ = table.mean(axis=0), table.mean(axis=1), table.mean()
+        between = k * ((units - all_) ** 2).sum() / (n - 1)
+        of_judges = n * ((judges - all_) ** 2).sum() / (k - 1)
+        error = ((table - units - judges[:, None] + all_) ** 2).sum() / ((n - 1) * (k - 1))
+        found = icc(table)
+        assert found["ICC(2,1)"] == pytest.approx(
+            (between - error) / (between + (k - 1) * error + k * (of_judges - error) / n), abs=1e-9
+        )
+        assert found["ICC(3,1)"] == pytest.approx((between - error) / (between + (k - 1) * error), abs=1e-9)
+
+
+def test_the_interval_of_icc21_has_the_errors_degrees_of_freedom() -> None:
+    """Shrout and Fleiss's table 2: (n - 1)(k - 1) = 15 degrees of freedom give [.0188, .7611]."""
+    judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    assert icc(judges)["ICC(2,1)"].ci == pytest.approx((0.0188, 0.7611), abs=5e-5)
+
+
+def test_kappa_of_two_who_never_agree_is_minus_one() -> None:
+    """[[0, 2], [2, 0]]: pa = 0, pe = 1/2, (0 - 1/2) / (1 - 1/2) = -1."""
+    tables = np.array([[[0.0, 2.0], [2.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], [[4.0, 0.0], [0.0, 0.0]]])
+    kappas = kappas_of_tables(tables, agreement_weights("identity", np.array([1.0, 2.0])))
+    assert kappas[0] == cohen_kappa(table=tables[0]) == -1 and np.isnan(kappas[1:]).all()
+
+
+@law
+@given(tables(), st.sampled_from(LEVELS))
+def test_the_engine_of_the_replicates_gives_the_packages_alpha(table: np.ndarray, level: str) -> None:
+    data = parse_ratings(table)
+    assert plain_alpha(sample_units(data), level) == pytest.approx(point_alpha(data, level), abs=1e-12)

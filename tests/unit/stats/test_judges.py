@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -328,3 +329,63 @@ def test_dawid_skene_reads_lists_and_either_orientation() -> None:
     assert dawid_skene({}).reason == "there are no labels"
     with pytest.raises(ValueError, match="'annotator' or 'item'"):
         dawid_skene(by_person, outer="row")
+
+
+def test_people_without_overlap_have_no_competence() -> None:
+    """Nobody's labels can be held against anybody's: a competence of 1 for all would be made up."""
+    apart = dawid_skene({"ann": {1: 1, 2: 2}, "bob": {3: 1, 4: 1}, "cid": {5: 2}})
+    assert apart.reason == "no two annotators share an item" and apart.competence == {}
+    shared = {name: {item: item % 2 for item in range(8)} for name in "ab"}
+    found = dawid_skene(shared | {"alone": {20: 1}})
+    assert set(found.competence) == {"a", "b"} and found.reason is None
+
+
+def test_dawid_skene_goes_on_to_its_maximum() -> None:
+    """At the maximum one more step of expectation-maximisation changes nothing, and the likelihood is highest."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 60)
+    people = {
+        f"p{k}": {i: int(t if rng.random() < 0.5 else rng.integers(0, 3)) for i, t in enumerate(truth)}
+        for k in range(4)
+    }
+    brief, whole = dawid_skene(people, tolerance=1e-3), dawid_skene(people)
+    further = dawid_skene(people, tolerance=1e-12, max_iterations=50_000)
+    assert whole.converged and whole.log_likelihood >= brief.log_likelihood
+    for name, value in whole.competence.items():
+        assert value == pytest.approx(further.competence[name], abs=1e-5)
+
+
+def test_items_labelled_alike_count_as_often_as_they_are() -> None:
+    labels = {"a": [1, 1, 2, 2, 1, 2], "b": [1, 1, 2, 1, 1, 2], "c": [1, 2, 2, 2, 1, 1]}
+    one_by_one = {name: dict(enumerate(row)) for name, row in labels.items()}
+    found = dawid_skene(one_by_one)
+    assert len(found.labels) == 6 and len(found.posteriors) == 6
+    assert sum(found.class_marginals) == pytest.approx(1) and found.n == 18
+    tripled = {name: dict(enumerate(row * 3)) for name, row in labels.items()}
+    again = dawid_skene(tripled)
+    assert again.competence == pytest.approx(found.competence, abs=1e-6)
+    assert again.log_likelihood == pytest.approx(3 * found.log_likelihood, abs=1e-6)
+
+
+def test_systems_with_equal_means_are_tied_whatever_their_floats_say() -> None:
+    """Exact fractions of the people's whole scores against means of floats, in 500 small studies."""
+    ties = 0
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        scores, system = rng.integers(1, 4, (3, 12)), np.arange(12) % 4
+        model = rng.integers(1, 4, 12)
+        exact = [sum(Fraction(int(s), 3) for s in scores[:, system == k].ravel()) / 3 for k in range(4)]
+        judged = [sum(Fraction(int(s)) for s in model[system == k]) / 3 for k in range(4)]
+        ranks = [[sorted(set(side)).index(value) for value in side] for side in (exact, judged)]
+        found = correlations(scores.mean(axis=0), model, system=[f"s{k}" for k in system]).system.kendall
+        wanted = scipy_stats.kendalltau(*ranks).statistic
+        ties += len(set(exact)) < 4
+        assert found == pytest.approx(wanted, abs=1e-12, nan_ok=True), seed
+    assert ties > 50
+
+
+def test_the_alt_test_says_how_many_people_there_are() -> None:
+    people = {name: {k: 1 for k in range(10 * place, 10 * place + 10)} for place, name in enumerate("abcde")}
+    found = alt_test({k: 1 for k in range(50)}, people)
+    assert "5 people" in found.reason and "0 share" in found.reason
+    assert "2 people are too few" in alt_test({1: 1}, {"a": {1: 1}, "b": {1: 1}}).reason
