@@ -67,6 +67,8 @@ class Settings:
     model: str = DEFAULT_MODEL
     base_url: str = ""
     api_key: str = ""
+    api_version: str = ""
+    """The version of Azure's API; set, it makes ``base_url`` an Azure OpenAI endpoint."""
     timeout: float = 60.0
     """Seconds that one request to a model may take."""
     concurrency: int = 8
@@ -90,28 +92,46 @@ class Settings:
     def __repr__(self) -> str:
         key = "set" if self.api_key else "not set"
         return (
-            f"Settings(db={str(self.db)!r}, model={self.model!r}, base_url={self.base_url!r}, api_key {key})"
+            f"Settings(db={str(self.db)!r}, model={self.model!r}, "
+            f"base_url={show_address(self.base_url)!r}, api_key {key})"
         )
+
+
+def show_address(address: str) -> str:
+    """An address without user names, passwords or parameters: what may be shown and stored.
+
+    >>> show_address("https://me:secret@example.org/v1?token=secret")
+    'https://example.org/v1'
+    """
+    if not address:
+        return ""
+    scheme, _, rest = address.rpartition("://")
+    place, slash, path = rest.partition("/")
+    path = path.partition("?")[0].partition("#")[0]
+    return f"{scheme}://{place.rpartition('@')[2].partition('?')[0]}{slash}{path}"
 
 
 def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None = None) -> Settings:
     """Read the settings; ``db`` (from ``--db``) wins over ``COEVAL_DB``.
 
     Any server that speaks the OpenAI protocol can be the model: set ``OPENAI_BASE_URL`` for it, with or
-    without ``OPENAI_API_KEY``.
+    without ``OPENAI_API_KEY``. Azure OpenAI is set up by ``AZURE_OPENAI_ENDPOINT``, ``AZURE_OPENAI_API_KEY``
+    and ``OPENAI_API_VERSION``.
 
     Raises:
         InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
+    azure = values.get("AZURE_OPENAI_ENDPOINT", "") if not values.get("OPENAI_BASE_URL") else ""
     return Settings(
         db=Path(db or values.get("COEVAL_DB") or DEFAULT_DB),
         host=values.get("COEVAL_HOST", "127.0.0.1"),
         port=int(values.get("COEVAL_PORT") or values.get("PORT") or 7860),
         model=values.get("COEVAL_MODEL") or values.get("OPENAI_MODEL") or DEFAULT_MODEL,
-        base_url=values.get("OPENAI_BASE_URL", ""),
-        api_key=values.get("OPENAI_API_KEY", ""),
+        base_url=values.get("OPENAI_BASE_URL") or azure,
+        api_key=(azure and values.get("AZURE_OPENAI_API_KEY")) or values.get("OPENAI_API_KEY", ""),
+        api_version=values.get("OPENAI_API_VERSION", "") if azure else "",
         timeout=float(values.get("COEVAL_TIMEOUT") or 60),
         concurrency=int(values.get("COEVAL_CONCURRENCY") or 8),
         sign_in=_load_sign_in(values, oauth),

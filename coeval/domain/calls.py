@@ -30,17 +30,27 @@ class Request:
     temperature: float | None = None
     max_tokens: int | None = None
     logprobs: bool = False
+    top_p: float | None = None
+    reasoning_effort: str = ""
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the whole question: with the sample's number, the key of the call ledger."""
-        values = {name: getattr(self, name) for name in _NAMES}
-        values["messages"] = [{"role": one.role, "content": one.content} for one in self.messages]
+        """SHA-256 of the whole question: with the sample's number and the endpoint, the key of the call ledger.
+
+        A parameter that came later counts where it is set, so that earlier entries keep their hash.
+        """
+        values = {
+            name: getattr(self, name)
+            for name in _NAMES
+            if name not in _LATER or getattr(self, name) not in (None, "")
+        }
+        values["messages"] = [{"role": turn.role, "content": turn.content} for turn in self.messages]
         text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=dict)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_NAMES = [one.name for one in fields(Request)]
+_NAMES = [member.name for member in fields(Request)]
+_LATER = ("top_p", "reasoning_effort")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,8 @@ class Answer:
     logprobs: tuple[TokenProb, ...] = field(default=(), repr=False)
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Prompt tokens that the provider served from its prefix cache."""
     latency_ms: int = 0
     finish_reason: str = "stop"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from coeval.domain import Answer, Message, Request
-from coeval.llm.client.abilities import Abilities
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError
+from coeval.llm.client.lessons import Lessons
 from coeval.settings import Settings
 from tests.support.openai_stub import Reply, Stub
 
@@ -25,11 +25,9 @@ QUESTION = Request("m", (Message("system", "Judge."), Message("user", "A text.")
 GOOD = '{"score": 4}'
 
 
-def make_client(
-    stub: Stub, *, known: dict[tuple[str, str], Abilities] | None = None, **settings: Any
-) -> Client:
+def make_client(stub: Stub, *, lessons: Lessons | None = None, **settings: Any) -> Client:
     values: dict[str, Any] = {"base_url": stub.url, "timeout": 5.0} | settings
-    return Client(Settings(**values), known={} if known is None else known)
+    return Client(Settings(**values), lessons=lessons or Lessons())
 
 
 def run(client: Client, work: Callable[[Client], Coroutine[Any, Any, Any]]) -> Any:

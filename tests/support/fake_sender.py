@@ -29,7 +29,7 @@ class FakeSender:
         self.running = self.peak = 0
         self.closed = False
 
-    async def send(self, request: Request) -> Exchange:
+    async def send(self, request: Request, answers: int = 1) -> Exchange:
         self.sent.append(request)
         self.running += 1
         self.peak = max(self.peak, self.running)
@@ -43,7 +43,7 @@ class FakeSender:
         answer = Answer(reply, prompt_tokens=10, completion_tokens=2)
         usage = '{"prompt_tokens": 10, "completion_tokens": 2}'
         received = f'{{"choices": [{{"message": {{"content": "{reply}"}}}}], "usage": {usage}}}'
-        return Exchange("{}", received, answer)
+        return Exchange("{}", received, (answer,))
 
     async def close(self) -> None:
         self.closed = True

@@ -75,6 +75,7 @@ class Stub:
         self.url = ""
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.received = self.paid = self.in_flight = self.peak = 0
         self._script: deque[Reply] = deque()
 
@@ -90,6 +91,10 @@ class Stub:
             "in_flight": self.in_flight,
             "peak": self.peak,
         }
+
+    def note_path(self, path: str) -> None:
+        if self.keep_bodies:
+            self.paths.append(path)
 
     def choose(self, body: Body, headers: dict[str, str]) -> Reply:
         """The reply to one request, with the counts kept."""
@@ -206,7 +211,8 @@ class _Connection(asyncio.Protocol):
         method, path, _ = first.split(" ", 2)
         if method == "GET" and path == "/stats":
             self.transport.write(render_reply(Reply(raw=json.dumps(self.stub.stats)), {}))
-        elif method == "POST" and path.endswith("/chat/completions"):
+        elif method == "POST" and path.partition("?")[0].endswith("/chat/completions"):
+            self.stub.note_path(path)
             self.on_completion(json.loads(content), headers)
         else:
             self.transport.write(render_reply(Reply(status=404, message=f"Unknown path {path}"), {}))

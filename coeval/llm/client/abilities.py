@@ -1,4 +1,4 @@
-"""What an endpoint can be held to, learnt from its refusals: JSON schema, plain JSON or text; parameters."""
+"""What an endpoint can be held to, learnt from its refusals: the form of the answer, parameters, roles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from coeval.domain import Request
+from coeval.llm.reading.surrogates import clean_text
 
 
 class Rung(StrEnum):
@@ -23,6 +24,8 @@ class Rung(StrEnum):
 _NEXT_RUNG = {Rung.SCHEMA: Rung.JSON, Rung.JSON: Rung.TEXT}
 _NEXT_TOP = {20: 5, 5: 0}
 _NEXT_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}
+_OPTIONAL = ("temperature", "top_p", "reasoning_effort", "n")
+"""Parameters that an endpoint may do without, each given up where it says so."""
 
 JSON_INSTRUCTION = (
     "Answer with one JSON object and nothing else: no other words, no code fence. "
@@ -35,26 +38,48 @@ class Abilities:
     """What one model at one endpoint is known to take; optimistic until it refuses something."""
 
     rung: Rung = Rung.SCHEMA
-    temperature: bool = True
+    refused: frozenset[str] = frozenset()
+    """Optional parameters that it does not take."""
     top_logprobs: int = 20
     """Alternatives a token to ask for; 0 where log-probabilities are not offered."""
     limit: str = "max_tokens"
     """The name of the parameter that limits the answer; empty where there is none."""
+    system: bool = True
+    """Whether it takes a system's turn; else its words go before the user's."""
+    stream: bool = False
+    """Whether it answers only in a stream."""
 
 
-def build_body(request: Request, abilities: Abilities) -> dict[str, Any]:
+def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> dict[str, Any]:
     """The body of a chat completion request as far as the endpoint is able to take it."""
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    body: dict[str, Any] = {"model": request.model, "messages": messages}
+    body: dict[str, Any] = {"model": request.model, "messages": _messages(request, abilities)}
     if request.schema is not None:
         _ask_for_json(body, request.schema, abilities.rung)
-    if request.temperature is not None and abilities.temperature:
-        body["temperature"] = request.temperature
+    wanted: dict[str, float | str | None] = {
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "reasoning_effort": request.reasoning_effort or None,
+        "n": answers if answers > 1 else None,
+    }
+    body |= {
+        name: value for name, value in wanted.items() if value is not None and name not in abilities.refused
+    }
     if request.max_tokens is not None and abilities.limit:
         body[abilities.limit] = request.max_tokens
     if request.logprobs and abilities.top_logprobs:
         body |= {"logprobs": True, "top_logprobs": abilities.top_logprobs}
     return body
+
+
+def _messages(request: Request, abilities: Abilities) -> list[dict[str, str]]:
+    turns = [{"role": turn.role, "content": clean_text(turn.content)} for turn in request.messages]
+    if abilities.system:
+        return turns
+    system = [turn["content"] for turn in turns if turn["role"] == "system"]
+    others = [turn for turn in turns if turn["role"] != "system"]
+    if system and others and others[0]["role"] == "user":
+        others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
+    return others
 
 
 def _ask_for_json(body: dict[str, Any], schema: Mapping[str, object], rung: Rung) -> None:
@@ -74,12 +99,23 @@ def _ask_for_json(body: dict[str, Any], schema: Mapping[str, object], rung: Rung
 
 
 _FORM = re.compile(
-    r"response_?format|json_?schema|json_?object|json mode|structured output|guided|grammar", re.I
+    r"response_?(?:format|schema)|json_?schema|json_?object|json mode|structured output|guided|grammar|"
+    r"additional_?properties|\benum\b|generation_?config",
+    re.I,
 )
 _UNABLE = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not allowed|not permitted|extra inputs|"
-    r"not available|unavailable|only the default|deprecated|max_completion_tokens.? instead",
+    r"not available|unavailable|only the default|deprecated|not enabled|max_completion_tokens.? instead|"
+    r"only one candidate",
     re.I,
+)
+_SYSTEM = re.compile(
+    r"system (?:role|message|prompt|instruction)|developer (?:role|message|instruction)|role[^.]{0,20}\bsystem|"
+    r"\bsystem\b[^.]{0,20}\brole|roles must alternate",
+    re.I,
+)
+_STREAM = re.compile(
+    r"only\b[^.]{0,40}\bstream|stream\b[^.]{0,30}(?:must be|required|set to) ?\W*true|requires? stream", re.I
 )
 
 
@@ -92,18 +128,18 @@ def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> 
         return replace(abilities, rung=_NEXT_RUNG[abilities.rung])
     if "logprobs" in body and "logprobs" in complaint:
         return replace(abilities, top_logprobs=_NEXT_TOP[abilities.top_logprobs])
+    if not abilities.stream and _STREAM.search(complaint):
+        return replace(abilities, stream=True)
+    if abilities.system and body["messages"][0]["role"] == "system" and _SYSTEM.search(complaint):
+        return replace(abilities, system=False)
     if not _UNABLE.search(complaint):
         return None
-    if "temperature" in body and "temperature" in complaint:
-        return replace(abilities, temperature=False)
+    for name in _OPTIONAL:
+        if name in body and re.search(rf"\b{name}\b", complaint):
+            return replace(abilities, refused=abilities.refused | {name})
     if abilities.limit in body and abilities.limit in complaint:
         return replace(abilities, limit=_NEXT_LIMIT[abilities.limit])
     return None
-
-
-def breaks_form(body: Mapping[str, Any], text: str, finish_reason: str) -> bool:
-    """Whether a complete answer shows that the endpoint takes ``response_format`` and does not keep to it."""
-    return "response_format" in body and finish_reason == "stop" and not text.lstrip().startswith(("{", "["))
 
 
 def next_rung(abilities: Abilities) -> Abilities:

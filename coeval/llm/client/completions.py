@@ -1,16 +1,24 @@
-"""Reads the body of a chat completion, whoever wrote it, into an Answer."""
+"""Reads the body of a chat completion, whoever wrote it, into Answers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from coeval.domain import Answer, TokenProb
-from coeval.llm.client.failures import CallError, Failure, redact, shorten, status_failure
+from coeval.llm.client.failures import CallError, Failure, redact, shorten
+from coeval.llm.client.refusals import disguised_error
+from coeval.llm.client.streams import is_stream, join_stream
+from coeval.llm.reading.surrogates import clean_text
 
 REFUSAL = "refusal"
 """The finish reason of an answer in which the model declined in words."""
+
+MAX_CONTENT = 2_000_000
+"""Characters of the longest response that is read and kept."""
+
+_ANSWER_PARTS = (None, "text", "output_text")
+"""Types of the parts of a content list that are the answer; others are thoughts, pictures, calls."""
 
 
 def parse_completion(content: str, *, place: str = "The model", latency_ms: int = 0) -> Answer:
@@ -19,48 +27,70 @@ def parse_completion(content: str, *, place: str = "The model", latency_ms: int 
     Raises:
         CallError: there is no answer in it: not a completion, an error in disguise, empty, cut off, withheld.
     """
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        body = None
+    return parse_choices(content, place=place, latency_ms=latency_ms)[0]
+
+
+def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0) -> list[Answer]:
+    """Every answer of a completion, at least one; the tokens used are those of all of them together.
+
+    Raises:
+        CallError: as `parse_completion`; where some answers can be read, the others are left out.
+    """
+    body = _decode(content, place)
     if isinstance(body, dict) and body.get("error") and not body.get("choices"):
         raise disguised_error(body["error"], place)
-    choice = _first_choice(body)
-    if choice is None:
+    choices = _choices(body)
+    if not choices:
         raise CallError(
             f"{place} answered something that is no chat completion: {shorten(redact(content[:1000]))!r}. "
             "Check that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
             Failure.UNREADABLE,
         )
     assert isinstance(body, dict)
+    answers = [_answer_of(choice, body, latency_ms) for choice in choices]
+    readable = [answer for answer in answers if answer.text.strip()]
+    if not readable:
+        raise _no_text(answers[0], choices[0]["message"], place)
+    return readable
+
+
+def _decode(content: str, place: str) -> object:
+    if len(content) > MAX_CONTENT:
+        raise CallError(
+            f"{place} sent {len(content):,} characters, which is no answer to a question of this kind: check "
+            "that OPENAI_BASE_URL is the address of an OpenAI-compatible server.",
+            Failure.UNREADABLE,
+        )
+    if is_stream(content):
+        return join_stream(content)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _choices(body: object) -> list[dict[str, Any]]:
+    choices = body.get("choices") if isinstance(body, dict) else None
+    return [
+        choice
+        for choice in (choices if isinstance(choices, list) else ())
+        if isinstance(choice, dict) and isinstance(choice.get("message"), dict)
+    ]
+
+
+def _answer_of(choice: dict[str, Any], body: dict[str, Any], latency_ms: int) -> Answer:
     text, finish = _text_of(choice)
-    usage = _usage_of(body)
-    answer = Answer(
+    usage = _members(body.get("usage"))
+    return Answer(
         text=text,
         logprobs=_logprobs_of(choice),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(_members(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        or _count(usage.get("prompt_cache_hit_tokens")),
         latency_ms=latency_ms,
         finish_reason=finish,
     )
-    if not text.strip():
-        raise _no_text(answer, place)
-    return answer
-
-
-def disguised_error(error: object, place: str) -> CallError:
-    """The failure in the ``error`` object that some proxies send with status 200."""
-    details: Mapping[str, Any] = error if isinstance(error, dict) else {"message": error}
-    code = details.get("code")
-    status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    message = redact(str(details.get("message") or ""))
-    return status_failure(status, message, str(code or ""), place=place, retry_after=None)
-
-
-def _first_choice(body: object) -> dict[str, Any] | None:
-    choices = body.get("choices") if isinstance(body, dict) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) and isinstance(first.get("message"), dict) else None
 
 
 def _text_of(choice: dict[str, Any]) -> tuple[str, str]:
@@ -68,29 +98,30 @@ def _text_of(choice: dict[str, Any]) -> tuple[str, str]:
     finish = str(choice.get("finish_reason") or "stop")
     content = message.get("content")
     if isinstance(content, list):
-        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+        parts = (part for part in content if isinstance(part, dict) and part.get("type") in _ANSWER_PARTS)
+        content = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
     if not content and isinstance(message.get("refusal"), str):
-        return _clean(message["refusal"]), REFUSAL
-    return (_clean(content) if isinstance(content, str) else ""), finish
+        return clean_text(message["refusal"]), REFUSAL
+    return (clean_text(content) if isinstance(content, str) else ""), finish
 
 
-def _clean(text: str) -> str:
-    """Lone surrogates, which no file or database takes, become question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _no_text(answer: Answer, place: str) -> CallError:
+def _no_text(answer: Answer, message: dict[str, Any], place: str) -> CallError:
     if answer.finish_reason == "length":
         text = "used up its tokens before it wrote an answer: allow it more tokens."
         return CallError(f"{place} {text}", Failure.TRUNCATED)
     if answer.finish_reason == "content_filter":
         return CallError(f"{place} withheld the answer by its content filter.", Failure.FILTERED)
+    if message.get("tool_calls") or message.get("function_call"):
+        text = "called a tool instead of answering: switch off the tools of this model or endpoint."
+        return CallError(f"{place} {text}", Failure.EMPTY)
+    if message.get("reasoning_content") or message.get("reasoning"):
+        text = "wrote its thoughts and no answer: allow it more tokens, or run it again."
+        return CallError(f"{place} {text}", Failure.EMPTY)
     return CallError(f"{place} sent an empty answer: run it again, or try another model.", Failure.EMPTY)
 
 
-def _usage_of(body: dict[str, Any]) -> dict[str, Any]:
-    usage = body.get("usage")
-    return usage if isinstance(usage, dict) else {}
+def _members(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _count(value: object) -> int:
@@ -98,8 +129,7 @@ def _count(value: object) -> int:
 
 
 def _logprobs_of(choice: dict[str, Any]) -> tuple[TokenProb, ...]:
-    found = choice.get("logprobs")
-    tokens = found.get("content") if isinstance(found, dict) else None
+    tokens = _members(choice.get("logprobs")).get("content")
     if not isinstance(tokens, list):
         return ()
     pairs = ((token, _pair(token)) for token in tokens)
@@ -108,7 +138,7 @@ def _logprobs_of(choice: dict[str, Any]) -> tuple[TokenProb, ...]:
 
 def _top_of(token: dict[str, Any]) -> tuple[tuple[str, float], ...]:
     top = token.get("top_logprobs")
-    pairs = (_pair(one) for one in top) if isinstance(top, list) else ()
+    pairs = (_pair(alternative) for alternative in top) if isinstance(top, list) else ()
     return tuple(pair for pair in pairs if pair)
 
 
@@ -118,4 +148,4 @@ def _pair(token: object) -> tuple[str, float] | None:
     value = token.get("logprob")
     if not isinstance(value, int | float) or isinstance(value, bool) or value != value:
         return None
-    return _clean(token["token"]), float(max(-9999, min(0, value)))
+    return clean_text(token["token"]), float(max(-9999, min(0, value)))

@@ -13,7 +13,8 @@ from coeval.domain import Answer, Call, Request
 from coeval.errors import InputError
 from coeval.llm.client.abilities import Abilities, build_body
 from coeval.llm.client.completions import parse_completion
-from coeval.llm.client.failures import CallError, Failure, redact, status_failure
+from coeval.llm.client.failures import CallError, Failure, redact
+from coeval.llm.client.refusals import status_failure
 from coeval.llm.running.ledger import Prices
 
 MAX_LINE = 64_000_000

@@ -109,7 +109,7 @@ class _NoNetwork:
 
     endpoint = "ledger"
 
-    async def send(self, request: Request) -> Exchange:
+    async def send(self, request: Request, answers: int = 1) -> Exchange:
         raise ModelError(
             f"A replay sends nothing to {request.model}: run it without --replay to ask the model."
         )

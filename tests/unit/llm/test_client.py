@@ -15,7 +15,9 @@ from coeval.domain import Request, TokenProb
 from coeval.errors import ModelError
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import parse_completion
-from coeval.llm.client.failures import CallError, Failure, parse_retry_after
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.client.lessons import Lessons
+from coeval.llm.client.refusals import parse_retry_after
 from coeval.settings import Settings
 from tests.support.asking import GOOD, QUESTION, ask, fail, make_client, run
 from tests.support.openai_stub import Reply, start_stub
@@ -49,7 +51,7 @@ def test_dialects_of_a_completion() -> None:
     assert parse_completion(completion({"content": parts})).text == "four"
     refused = parse_completion(completion({"content": None, "refusal": "I cannot."}))
     assert (refused.text, refused.finish_reason) == ("I cannot.", "refusal")
-    assert parse_completion(completion({"content": "half \ud800"})).text == "half ?"
+    assert parse_completion(completion({"content": "half \ud800"})).text == "half \ufffd"
 
 
 @pytest.mark.parametrize(
@@ -117,13 +119,13 @@ def test_statuses() -> None:
         402: Failure.NO_CREDIT,
         403: Failure.FORBIDDEN,
         404: Failure.NOT_FOUND,
-        413: Failure.BAD_REQUEST,
+        413: Failure.TOO_LONG,
         429: Failure.RATE_LIMITED,
         500: Failure.SERVER_ERROR,
         503: Failure.SERVER_ERROR,
     }
     assert {status for status, error in kinds.items() if error.retryable} == {429, 500, 503}
-    assert {status for status, error in kinds.items() if error.fatal} == {401, 402, 404}
+    assert {status for status, error in kinds.items() if error.fatal} == {401, 402, 403, 404}
     assert quota.kind is Failure.NO_CREDIT and quota.fatal
     assert all(f"({status})" in str(error) and "why" in str(error) for status, error in kinds.items())
 
@@ -176,7 +178,7 @@ def test_a_slow_drip_does_not_outlast_the_time_out() -> None:
     async def whole() -> CallError:
         server = await asyncio.start_server(drip, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        client = Client(Settings(base_url=url, timeout=0.3), known={})
+        client = Client(Settings(base_url=url, timeout=0.3), lessons=Lessons())
         with pytest.raises(CallError) as caught:
             await client.ask(QUESTION)
         await client.close()
@@ -197,7 +199,7 @@ def test_connection_cut_and_junk() -> None:
 def test_nothing_listens_there() -> None:
     with start_stub(lambda body: GOOD) as stub:
         url = stub.url
-    client = Client(Settings(base_url=url, timeout=2), known={})
+    client = Client(Settings(base_url=url, timeout=2), lessons=Lessons())
     with pytest.raises(CallError) as caught:
         run(client, lambda client: client.ask(QUESTION))
     assert caught.value.kind is Failure.UNREACHABLE
@@ -214,7 +216,7 @@ def test_a_proxy_in_the_environment_is_not_used_for_a_model_on_this_machine(
 
 
 def test_what_may_be_shown_of_an_address() -> None:
-    client = Client(Settings(base_url="https://user:secret@example.org/v1/?token=secret"), known={})
+    client = Client(Settings(base_url="https://user:secret@example.org/v1/?token=secret"), lessons=Lessons())
     assert client.endpoint == "https://example.org/v1/"
 
 

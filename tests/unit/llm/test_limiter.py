@@ -12,6 +12,7 @@ import pytest
 
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.client.lessons import Lessons
 from coeval.llm.running.group_commit import GroupCommit
 from coeval.llm.running.limiter import Limiter
 from coeval.llm.running.runner import Patience, Runner
@@ -91,7 +92,7 @@ def test_a_capacity_that_the_endpoint_keeps_to_itself_is_found() -> None:
     patience = Patience(retries=30, first=0.02, longest=0.1)
 
     async def go(url: str) -> Runner:
-        client = Client(Settings(base_url=url, timeout=5), known={})
+        client = Client(Settings(base_url=url, timeout=5), lessons=Lessons())
         async with Runner(client, MemoryLedger(), concurrency=16, patience=patience) as runner:
             await asyncio.gather(*(runner.ask(question(n)) for n in range(60)))
         return runner
