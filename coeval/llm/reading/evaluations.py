@@ -10,7 +10,7 @@ from coeval.domain import RowKind
 from coeval.llm.reading.echoes import own_objects
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
-from coeval.llm.reading.rating import MAX_READ, Reading, read_rating
+from coeval.llm.reading.rating.reader import MAX_READ, Reading, read_rating
 
 MAX_EVIDENCE = 30
 """Lines of evidence that are read from one answer; the rest is left out."""

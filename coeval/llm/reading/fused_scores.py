@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coeval.llm.reading.anchors import criterion_names
 from coeval.llm.reading.echoes import cut_echoes, is_echo
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import find_json, strip_markup, strip_thoughts
-from coeval.llm.reading.rating import MAX_READ, read_rating
+from coeval.llm.reading.rating.anchors import criterion_names
+from coeval.llm.reading.rating.reader import MAX_READ, read_rating
 
 OVERALL = "overall"
 """The name under which a fused answer rates the sample as a whole, beside the criteria."""

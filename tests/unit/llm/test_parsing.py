@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from coeval.llm.reading.evaluations import parse_evaluation, parse_rationale
 from coeval.llm.reading.fused_scores import OVERALL, parse_scores
 from coeval.llm.reading.lists import parse_criteria, parse_plan, parse_steps
-from coeval.llm.reading.rating import parse_rating, read_rating
+from coeval.llm.reading.rating.reader import parse_rating, read_rating
 
 S5, S3, S1 = (1, 5), (1, 3), (0, 1)
 

@@ -13,13 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coeval.llm.reading.anchors import anchor_score, criterion_names
 from coeval.llm.reading.echoes import cut_echoes
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import strip_markup, strip_thoughts
-from coeval.llm.reading.rating_bare import bare
-from coeval.llm.reading.rating_json import json_rating
-from coeval.llm.reading.rating_shapes import Found, Sought, labelled, said
+from coeval.llm.reading.rating.anchors import anchor_score, criterion_names
+from coeval.llm.reading.rating.bare import bare
+from coeval.llm.reading.rating.in_json import json_rating
+from coeval.llm.reading.rating.shapes import Found, Sought, labelled, said
 
 MAX_READ = 100_000
 """Characters of an answer that are read; a rating that stands later is nobody's rating."""
