@@ -30,6 +30,7 @@ from coeval.domain.crowd import (
 )
 from coeval.domain.evaluations import (
     Arm,
+    Conduct,
     Draft,
     DraftStatus,
     EvaluationRow,
@@ -60,6 +61,7 @@ __all__ = [
     "Change",
     "Column",
     "ColumnRole",
+    "Conduct",
     "CriteriaSet",
     "Criterion",
     "Dispute",

@@ -90,8 +90,18 @@ class ScrutinyRow:
     """The new wording for ``revise`` and ``add``; empty otherwise. For the score row: the new score."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """How a save was made, as the browser tells it and as it is stored: a further such field is written here once."""
+
+    opened_at: str = ""
+    active_ms: int | None = None
+    bulk: bool = False
+    """Whether some lines were approved all at once, with "Approve the rest"."""
+
+
 @dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(Conduct):
     """One person's saved scrutiny of one instance by one criterion; append-only, latest revision counts."""
 
     person: int
@@ -101,14 +111,10 @@ class Submission:
     rows: tuple[ScrutinyRow, ...]
     draft: int | None = None
     arm: Arm = Arm.ASSISTED
-    opened_at: str = ""
     submitted_at: str = ""
-    active_ms: int | None = None
     revision: int = 1
     uid: str = ""
     """A key made by the browser, so that a save sent twice is kept once."""
-    bulk: bool = False
-    """Whether some lines were approved all at once, with "Approve the rest"."""
     shown_score: float | None = None
     """The score that stood on the screen: the draft's, or the wrong one planted; None where none was shown."""
     planted: str = ""

@@ -215,19 +215,21 @@ def choose(
     """
     as_is = {t.proposal.id: t.proposal.text for t in count.proposals}
     settled = dict(decisions) | {proposal: as_is.get(proposal, "") for proposal in approved}
-    left = [t for t in count.proposals if t.proposal.id not in set(dropped)]
-    chosen = [_choose_one(one, settled.get(one.proposal.id)) for one in left]
-    kept = [one for one in chosen if one is not None]
+    left = [tally for tally in count.proposals if tally.proposal.id not in set(dropped)]
+    chosen = [_choose_wording(tally, settled.get(tally.proposal.id)) for tally in left]
+    kept = [criterion for criterion in chosen if criterion is not None]
     kept += [Chosen(text.strip(), Origin.HUMAN) for text in added if text.strip()]
     if not kept:
         raise InputError("No criterion is left: keep or add at least one before establishing the set.")
-    repeated = [text for text, n in Counter(same_words(one.text) for one in kept).items() if n > 1]
+    repeated = [
+        text for text, n in Counter(same_words(criterion.text) for criterion in kept).items() if n > 1
+    ]
     if repeated:
         raise InputError(f"“{_short(repeated[0])}” would be in the set twice: drop or reword one of the two.")
     return tuple(kept)
 
 
-def _choose_one(count: ProposalTally, decision: str | None) -> Chosen | None:
+def _choose_wording(count: ProposalTally, decision: str | None) -> Chosen | None:
     proposal = count.proposal
     if decision is not None and decision.strip():
         text = decision.strip()

@@ -81,29 +81,29 @@ def _median(seconds: Iterable[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def _ask(one: Habits, usual: float | None) -> Iterator[str]:
-    if one.longest_streak >= LONG_STREAK:
+def _ask(own: Habits, usual: float | None) -> Iterator[str]:
+    if own.longest_streak >= LONG_STREAK:
         yield (
-            f"{one.person} kept every line of {one.longest_streak} evaluations in a row. Were these drafts all "
+            f"{own.person} kept every line of {own.longest_streak} evaluations in a row. Were these drafts all "
             "as they should be?"
         )
     if (
-        one.median_seconds is not None
+        own.median_seconds is not None
         and usual
-        and one.n_timed >= ENOUGH
-        and one.median_seconds < QUICK * usual
+        and own.n_timed >= ENOUGH
+        and own.median_seconds < QUICK * usual
     ):
         yield (
-            f"{one.person} takes {one.median_seconds:.0f} s for a criterion; everybody's median is {usual:.0f} s. "
+            f"{own.person} takes {own.median_seconds:.0f} s for a criterion; everybody's median is {usual:.0f} s. "
             "Is that time enough to read the texts?"
         )
-    if one.bulk > MOSTLY_BULK and one.n >= ENOUGH:
+    if own.bulk > MOSTLY_BULK and own.n >= ENOUGH:
         yield (
-            f"{one.person} approved the rest at once in {one.bulk:.0%} of {one.n} evaluations. Were the lines read "
+            f"{own.person} approved the rest at once in {own.bulk:.0%} of {own.n} evaluations. Were the lines read "
             "one by one before?"
         )
-    if one.caught is not None and one.n_planted >= ENOUGH_PLANTED and one.caught < FEW_CAUGHT:
+    if own.caught is not None and own.n_planted >= ENOUGH_PLANTED and own.caught < FEW_CAUGHT:
         yield (
-            f"{one.person} noticed {one.caught:.0%} of {one.n_planted} drafts that were wrong on purpose. Is the task "
+            f"{own.person} noticed {own.caught:.0%} of {own.n_planted} drafts that were wrong on purpose. Is the task "
             "clear, and is there time enough for it?"
         )

@@ -118,5 +118,5 @@ def _restated(text: str, was: float, now: float) -> str:
     head = LIST_NUMBER.match(text)
     start = head.end() if head else 0
     number = re.compile(rf"(?<![\d.]){re.escape(f'{was:g}')}(?!\d|\.\d)")
-    rest, found = number.subn(f"{now:g}", text[start:], count=1)
-    return text[:start] + rest if found else f"{now:g}"
+    rest, replaced = number.subn(f"{now:g}", text[start:], count=1)
+    return text[:start] + rest if replaced else f"{now:g}"

@@ -40,12 +40,13 @@ def likeness(left: str, right: str) -> float:
     >>> likeness("Be easy to follow and logically coherent.", "Logically coherent and easy to follow")
     100.0
     """
-    one, two = _stems(left), _stems(right)
-    if not one or not two:
+    left_words, right_words = _stems(left), _stems(right)
+    if not left_words or not right_words:
         return 0.0
-    joined = " ".join(one), " ".join(two)
+    joined = " ".join(left_words), " ".join(right_words)
     ratios = (fuzz.token_sort_ratio(*joined) + fuzz.token_set_ratio(*joined)) / 2
-    common, sizes = len(set(one) & set(two)), (len(set(one)), len(set(two)))
+    sizes = len(set(left_words)), len(set(right_words))
+    common = len(set(left_words) & set(right_words))
     shares = (common / min(sizes) + 2 * common / sum(sizes)) * 50
     return round((ratios + shares) / 2, 6)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import socket
 import sys
+from collections.abc import Callable
 
 import uvicorn
 
@@ -17,8 +17,10 @@ from coeval.study.importing.demo import ensure_demo
 from coeval.ui.app import build_app
 
 
-def run_server(settings: Settings, host: str, port: int) -> None:
-    """Serve CoEval on an address until interrupted.
+def run_server(
+    settings: Settings, host: str, port: int, *, when_built: Callable[[], None] = lambda: None
+) -> None:
+    """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor is let in.
 
     Raises:
         InputError: the port is taken.
@@ -36,9 +38,7 @@ def run_server(settings: Settings, host: str, port: int) -> None:
     # end the process there and then, before the last snapshot
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     config = _config(context, host, port)
-    # what is loaded by now stays for good: it is not looked through for garbage again
-    gc.freeze()
-    gc.enable()
+    when_built()
     try:
         uvicorn.Server(config).run()
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from coeval.store.engines.statements import rows, scalar
+from coeval.store.engines.statements import scalar
 from coeval.store.migrations.registry import migrations
 
 COUNTED = (
@@ -63,10 +63,10 @@ class Health:
 
 def examine_file(db: Database) -> Health:
     """Look at the whole file: pages, references between tables, and what our own rules promise."""
-    pages = [row["integrity_check"] for row in rows(db, "PRAGMA integrity_check")]
+    pages = [row["integrity_check"] for row in db.query("PRAGMA integrity_check")]
     faults = [f"page fault: {text}" for text in pages if text != "ok"]
     orphans: dict[str, int] = {}
-    for row in rows(db, "PRAGMA foreign_key_check"):
+    for row in db.query("PRAGMA foreign_key_check"):
         name = f"{row['table']} without its {row['parent']}"
         orphans[name] = orphans.get(name, 0) + 1
     faults += [f"{n:,} rows of {name}" for name, n in orphans.items()]

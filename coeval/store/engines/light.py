@@ -1,6 +1,7 @@
 """sqlite_utils without pandas, which it loads only to know types that nothing here stores.
 
-That is 40 MB and half a second in every command and worker.
+With pandas a pre-fill takes 107 MB above the interpreter, without it 62; the goal is 90
+(``python -m tests.benchmarks prefill``). ``coeval.store`` imports this before anything else of sqlite_utils.
 """
 
 from __future__ import annotations

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Origin, Proposal, Role, Scale, Vote
-from coeval.store.engines.statements import insert, one, rows, scalar, to_json
+from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
 
 def criterion_of(row: dict[str, Any]) -> Criterion:
@@ -40,7 +41,7 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
     """The stored criterion of that wording and scale; written where there is none yet."""
     key = [task, criterion.text, criterion.scale.low, criterion.scale.high]
     sql = "SELECT * FROM criterion WHERE task = ? AND text = ? AND scale_min = ? AND scale_max = ?"
-    row = one(db, sql, key)
+    row = get_row(db, sql, key)
     if row is None:
         insert(
             db,
@@ -52,14 +53,14 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
             scale_min=criterion.scale.low,
             scale_max=criterion.scale.high,
         )
-        row = one(db, sql, key)
+        row = get_row(db, sql, key)
     assert row is not None
     return criterion_of(row)
 
 
 def get_criteria_set(db: Database, task: int, version: int | None = None) -> CriteriaSet | None:
     """A version of the criteria set; the newest where none is named."""
-    head = one(
+    head = get_row(
         db,
         "SELECT * FROM criteria_set WHERE task = ? AND version = coalesce(?,"
         " (SELECT max(version) FROM criteria_set WHERE task = ?))",
@@ -86,9 +87,10 @@ def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by:
     """Freeze these criteria as the next version of the task's set."""
     version = 1 + scalar(db, "SELECT coalesce(max(version), 0) FROM criteria_set WHERE task = ?", [task])
     set_id = insert(db, "criteria_set", task=task, version=version, established_at=now(), established_by=by)
-    for position, criterion in enumerate(criteria, 1):
-        stored = ensure_criterion(db, task, criterion)
-        db.conn.execute("INSERT INTO criteria_set_member VALUES (?, ?, ?)", [set_id, position, stored.id])
+    db.table("criteria_set_member").insert_all(
+        {"criteria_set": set_id, "position": position, "criterion": ensure_criterion(db, task, criterion).id}
+        for position, criterion in enumerate(criteria, 1)
+    )
     added = get_criteria_set(db, task, version)
     assert added is not None
     return added
@@ -96,7 +98,7 @@ def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by:
 
 def get_round(db: Database, task: int) -> dict[str, Any] | None:
     """The newest round: id, version, round, opened_at. It is open while its version is not established."""
-    return one(
+    return get_row(
         db,
         "SELECT r.*, NOT EXISTS (SELECT 1 FROM criteria_set s WHERE s.task = r.task"
         " AND s.version = r.version) AS open FROM ballot_round r WHERE r.task = ?"
@@ -129,28 +131,27 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
 
 
 def list_proposals(db: Database, round_id: int) -> list[Proposal]:
-    sql = "SELECT * FROM proposal WHERE ballot_round = ? ORDER BY position"
-    return [_proposal(row) for row in rows(db, sql, [round_id])]
+    listed = db.table("proposal").rows_where("ballot_round = ?", [round_id], order_by="position")
+    return [_proposal(row) for row in listed]
 
 
 def list_proposed(db: Database, task: int) -> list[str]:
     """The wording of everything that was ever put to the vote in a task."""
     sql = "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ? ORDER BY p.id"
-    return [row["text"] for row in rows(db, sql, [task])]
+    return [row["text"] for row in db.query(sql, [task])]
 
 
 def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:
     sql = "SELECT * FROM vote WHERE ballot = ? ORDER BY position"
     return tuple(
         Vote(Action(row["action"]), row["proposal"], row["reason"], row["new_text"])
-        for row in rows(db, sql, [ballot])
+        for row in db.query(sql, [ballot])
     )
 
 
 def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> list[Ballot]:
     """The ballots that count in a round, of everybody or of one person, in the order of their owners."""
-    heads = rows(
-        db,
+    heads = db.query(
         "SELECT b.*, a.name, a.role FROM current_ballot b JOIN annotator a ON a.id = b.annotator"
         " WHERE b.ballot_round = ? AND coalesce(?, b.annotator) = b.annotator ORDER BY b.annotator",
         [round_id, person],
@@ -167,11 +168,7 @@ def record_ballot(db: Database, round_id: int, person: int, votes: Sequence[Vote
     ballot = insert(
         db, "ballot", ballot_round=round_id, annotator=person, revision=revision, saved_at=saved_at
     )
-    db.conn.executemany(
-        "INSERT INTO vote (ballot, position, proposal, action, reason, new_text) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (ballot, position, vote.proposal, vote.action, vote.reason, vote.new_text)
-            for position, vote in enumerate(votes, 1)
-        ],
+    db.table("vote").insert_all(
+        {"ballot": ballot, "position": position, **asdict(vote)} for position, vote in enumerate(votes, 1)
     )
     return saved_at

@@ -13,7 +13,8 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task
 from coeval.rules.arms import Design, Display
-from coeval.store.engines.statements import chunks, insert, one, rows, scalar, to_json
+from coeval.store.engines.records import Record
+from coeval.store.engines.statements import chunks, get_row, insert, rows, scalar, to_json
 
 
 def _task(db: Database, row: dict[str, Any]) -> Task:
@@ -31,46 +32,43 @@ def _task(db: Database, row: dict[str, Any]) -> Task:
     )
 
 
+INSTANCE = Record(Instance, elsewhere=("context", "id"))
+
+
 def instance_of(row: dict[str, Any]) -> Instance:
-    return Instance(
-        external_id=row["external_id"],
-        input=row["input"],
-        output=row["output"],
-        document=row["document"],
-        system=row["system"],
-        reference=row["reference"],
-        context=json.loads(row["context_json"]),
-        id=row["id"],
-    )
+    return INSTANCE.from_row(row, context=json.loads(row["context_json"]), id=row["id"])
 
 
 def list_tasks(db: Database) -> list[Task]:
-    return [_task(db, row) for row in rows(db, "SELECT * FROM task ORDER BY id")]
+    return [_task(db, row) for row in list(db.table("task").rows_where(order_by="id"))]
 
 
 def get_task(db: Database, slug: str) -> Task | None:
-    row = one(db, "SELECT * FROM task WHERE slug = ?", [slug])
+    row = get_row(db, "SELECT * FROM task WHERE slug = ?", [slug])
     return _task(db, row) if row else None
 
 
 def get_task_by_id(db: Database, task: int) -> Task | None:
-    row = one(db, "SELECT * FROM task WHERE id = ?", [task])
+    row = get_row(db, "SELECT * FROM task WHERE id = ?", [task])
     return _task(db, row) if row else None
 
 
 def add_task(db: Database, task: Task) -> Task:
-    values = _columns(task)
     task_id = insert(
-        db, "task", slug=task.slug, origin=task.origin, seed=secrets.token_hex(16), created_at=now(), **values
+        db,
+        "task",
+        slug=task.slug,
+        origin=task.origin,
+        seed=secrets.token_hex(16),
+        created_at=now(),
+        **_columns(task),
     )
     return replace(task, id=task_id)
 
 
 def update_task(db: Database, task: Task) -> None:
     """Write the task's texts and scale anew; slug, origin and seed never change."""
-    values = _columns(task)
-    pairs = ", ".join(f"{name} = :{name}" for name in values)
-    db.conn.execute(f"UPDATE task SET {pairs} WHERE id = :id", values | {"id": task.id})
+    db.table("task").update(task.id, _columns(task))
 
 
 def _columns(task: Task) -> dict[str, Any]:
@@ -110,7 +108,7 @@ def get_seed(db: Database, task: int) -> str:
 
 def get_design(db: Database, task: int) -> Design:
     """How a task shows its drafts."""
-    row = one(db, "SELECT * FROM task WHERE id = ?", [task])
+    row = get_row(db, "SELECT * FROM task WHERE id = ?", [task])
     assert row is not None
     return Design(
         blind_share=row["blind_share"],
@@ -124,9 +122,7 @@ def get_design(db: Database, task: int) -> Design:
 
 def set_design(db: Database, task: int, design: Design, by: str) -> None:
     """Write a task's design anew, and note who did."""
-    values = asdict(design) | {"hide_systems": int(design.hide_systems)}
-    pairs = ", ".join(f"{name} = :{name}" for name in values)
-    db.conn.execute(f"UPDATE task SET {pairs} WHERE id = :task", values | {"task": task})
+    db.table("task").update(task, asdict(design))
     insert(
         db, "design_change", task=task, design_json=to_json(asdict(design)), changed_by=by, changed_at=now()
     )
@@ -134,7 +130,7 @@ def set_design(db: Database, task: int, design: Design, by: str) -> None:
 
 def get_last_design_change(db: Database, task: int) -> tuple[str, str] | None:
     """When and by whom the design was last set; None where it is as it was at first."""
-    row = one(
+    row = get_row(
         db,
         "SELECT changed_at, changed_by FROM design_change WHERE task = ? ORDER BY id DESC LIMIT 1",
         [task],
@@ -153,7 +149,7 @@ def count_instances(db: Database, task: int) -> int:
 
 
 def get_instance(db: Database, instance: int) -> Instance | None:
-    row = one(db, "SELECT * FROM instance WHERE id = ?", [instance])
+    row = get_row(db, "SELECT * FROM instance WHERE id = ?", [instance])
     return instance_of(row) if row else None
 
 
@@ -164,35 +160,30 @@ def list_instances(db: Database, task: int, *, limit: int = -1, offset: int = 0)
 
 def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:
     """The instances of a task that have one of these external ids, by that id."""
-    found: dict[str, Instance] = {}
+    by_id: dict[str, Instance] = {}
     for batch in chunks(ids):
         marks = ", ".join("?" * len(batch))
         sql = f"SELECT * FROM instance WHERE task = ? AND external_id IN ({marks})"
-        found |= {row["external_id"]: instance_of(row) for row in rows(db, sql, [task, *batch])}
-    return found
+        by_id |= {row["external_id"]: instance_of(row) for row in rows(db, sql, [task, *batch])}
+    return by_id
 
 
 def get_instance_ids(db: Database, task: int, ids: Iterable[str]) -> dict[str, int]:
     """The ids of a task's instances by their external ids; those it lacks are left out."""
-    found: dict[str, int] = {}
+    by_name: dict[str, int] = {}
     for batch in chunks(ids):
         marks = ", ".join("?" * len(batch))
         sql = f"SELECT external_id, id FROM instance WHERE task = ? AND external_id IN ({marks})"
-        found.update(db.conn.execute(sql, [task, *batch]))
-    return found
+        by_name.update(db.conn.execute(sql, [task, *batch]))
+    return by_name
 
 
 def add_instances(db: Database, task: int, instances: Iterable[Instance]) -> int:
     """Append instances to a task, in their order, and give how many there were."""
     first = count_instances(db, task)
-    values = (
-        (task, first + i, one_.external_id, one_.document, one_.system, one_.input, one_.output,
-         one_.reference, to_json(dict(one_.context)))
-        for i, one_ in enumerate(instances, 1)
-    )  # fmt: skip
-    cursor = db.conn.executemany(
-        "INSERT INTO instance (task, position, external_id, document, system, input, output, reference,"
-        " context_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        values,
+    db.table("instance").insert_all(
+        INSTANCE.to_row(instance)
+        | {"task": task, "position": position, "context_json": to_json(dict(instance.context))}
+        for position, instance in enumerate(instances, first + 1)
     )
-    return max(cursor.rowcount, 0)
+    return count_instances(db, task) - first

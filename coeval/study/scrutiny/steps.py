@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
+from typing import Any
 
 from coeval.clock import read_time, utc_now, write_time
-from coeval.domain import MAX_REMARK, Assignment, Criterion, Mark, Person, Submission
+from coeval.domain import MAX_REMARK, Assignment, Conduct, Criterion, Mark, Person, Submission
 from coeval.errors import InputError, StaleError
 from coeval.rules import evaluation_rows
 from coeval.rules.evaluation_rows import AddedRow, SentRow
@@ -38,7 +39,7 @@ SKEW = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Conduct):
     """What a browser sends to save one evaluation; ``revision`` is that of the one it was made from.
 
     ``first`` says that it is the score asked for before the draft is shown.
@@ -52,9 +53,6 @@ class Sent:
     score: float | None
     rows: tuple[SentRow, ...] = ()
     added: tuple[AddedRow, ...] = ()
-    opened_at: str = ""
-    active_ms: int | None = None
-    bulk: bool = False
     first: bool = False
 
 
@@ -136,6 +134,7 @@ def _build_submission(
     if sent.first and sent.added:
         raise InputError("Only the score is asked for before the draft is shown: add your lines after it.")
     rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
+    told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
     opened_at, active_ms = _times(assignment, sent)
     return Submission(
         person=assignment.annotator,
@@ -145,13 +144,11 @@ def _build_submission(
         rows=() if sent.first else rows,
         draft=evaluation.draft.id if evaluation.draft and not sent.first else None,
         arm=arm,
-        opened_at=opened_at,
-        active_ms=active_ms,
         revision=0 if sent.first else sent.revision + 1,
         uid=sent.uid,
-        bulk=sent.bulk,
         shown_score=shown.score if shown else None,
         planted=evaluation.planted_error,
+        **told | {"opened_at": opened_at, "active_ms": active_ms},
     )
 
 

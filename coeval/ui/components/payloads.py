@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -90,20 +91,12 @@ class SubmissionPayload(Payload):
         Raises:
             InputError: a criterion is added, which only a ballot can hold.
         """
-        return Sent(
-            uid=self.uid,
-            instance=self.instance,
-            criterion=self.criterion,
-            draft=self.draft,
-            revision=self.revision,
-            score=self.score,
-            rows=tuple(_sent_row(row) for row in self.rows),
-            added=tuple(_added_row(row) for row in self.added),
-            opened_at=self.opened_at,
-            active_ms=self.active_ms,
-            bulk=self.bulk,
-            first=self.first,
-        )
+        values = {field.name: getattr(self, field.name) for field in fields(Sent)}
+        lines = {
+            "rows": tuple(_sent_row(row) for row in self.rows),
+            "added": tuple(_added_row(row) for row in self.added),
+        }
+        return Sent(**values | lines)
 
 
 class MarkPayload(Payload):

@@ -9,12 +9,13 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import Submission
 from coeval.store.engines.statements import chunks
+from coeval.store.queries.scrutiny.submissions import SUBMISSION
 
-SUBMISSION = """
-INSERT INTO submission (uid, annotator, instance, criterion, draft, arm, score, shown_score, opened_at,
-  submitted_at, revision)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT 1 + coalesce(max(revision), 0) FROM submission
-  WHERE annotator = ? AND instance = ? AND criterion = ?))
+SAVED = tuple(column for column in SUBMISSION.columns if column != "revision")
+INSERT = f"""
+INSERT INTO submission ({", ".join(SAVED)}, revision)
+VALUES ({", ".join(f":{column}" for column in SAVED)}, (SELECT 1 + coalesce(max(revision), 0) FROM submission
+  WHERE annotator = :annotator AND instance = :instance AND criterion = :criterion))
 """
 
 ROW = """
@@ -25,26 +26,25 @@ VALUES ((SELECT id FROM submission WHERE uid = ?), ?, ?, ?, ?, ?, ?)
 
 def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
     """Those of the keys that a submission is stored under."""
-    found: set[str] = set()
+    known: set[str] = set()
     for batch in chunks(uids):
         marks = ", ".join("?" * len(batch))
-        found.update(
+        known.update(
             uid for (uid,) in db.conn.execute(f"SELECT uid FROM submission WHERE uid IN ({marks})", batch)
         )
-    return found
+    return known
 
 
 def record_submissions(db: Database, submissions: Sequence[Submission]) -> None:
     """Append submissions with their rows, each as the next revision of its evaluation."""
     at = now()
     db.conn.executemany(
-        SUBMISSION,
+        INSERT,
         [
-            (s.uid, s.person, s.instance, s.criterion, s.draft, s.arm, s.score, s.shown_score,
-             s.opened_at or None, s.submitted_at or at, s.person, s.instance, s.criterion)
-            for s in submissions
+            SUBMISSION.to_row(submission) | {"submitted_at": submission.submitted_at or at}
+            for submission in submissions
         ],
-    )  # fmt: skip
+    )
     db.conn.executemany(
         ROW,
         [

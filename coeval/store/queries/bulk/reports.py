@@ -117,11 +117,11 @@ class Result:
 
     def columns(self) -> list[list[Any]]:
         """The values of all rows, column by column."""
-        found: list[list[Any]] = [[] for _ in self.names]
+        columns: list[list[Any]] = [[] for _ in self.names]
         while block := self.cursor.fetchmany(BLOCK):
-            for column, values in zip(found, zip(*block, strict=True), strict=True):
+            for column, values in zip(columns, zip(*block, strict=True), strict=True):
                 column.extend(values)
-        return found
+        return columns
 
 
 def read(db: Database, sql: str, **values: Any) -> Result:
@@ -144,5 +144,5 @@ def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
 
     Facts are appended, so the newest ids tell. It may change for another task's sake, never fail to change.
     """
-    found: tuple[Any, ...] = db.conn.execute(FINGERPRINT, {"task": task}).fetchone()
-    return found
+    fingerprint: tuple[Any, ...] = db.conn.execute(FINGERPRINT, {"task": task}).fetchone()
+    return fingerprint

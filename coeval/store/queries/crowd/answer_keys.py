@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import AnswerKey, Attempt, Criterion, Graded
-from coeval.store.engines.statements import insert, one, rows, scalar, to_json
+from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 from coeval.store.queries.criteria import criterion_of
 
 
@@ -24,7 +24,7 @@ def list_keys(db: Database, task: int) -> list[AnswerKey]:
 
 
 def get_criterion(db: Database, criterion: int) -> Criterion | None:
-    row = one(db, "SELECT * FROM criterion WHERE id = ?", [criterion])
+    row = get_row(db, "SELECT * FROM criterion WHERE id = ?", [criterion])
     return criterion_of(row) if row else None
 
 

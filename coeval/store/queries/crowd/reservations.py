@@ -15,14 +15,14 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Arm, Plan, StudyState, Terms
-from coeval.store.engines.statements import one, rows, scalar, to_json
+from coeval.store.engines.statements import get_row, rows, scalar, to_json
 
 HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"
 
 
 def get_plan(db: Database, task: int) -> Plan | None:
-    row = one(db, "SELECT * FROM crowd WHERE task = ?", [task])
+    row = get_row(db, "SELECT * FROM crowd WHERE task = ?", [task])
     if row is None:
         return None
     return Plan(
@@ -189,7 +189,7 @@ def grade_check(db: Database, annotator: int, instance: int, passed: bool) -> No
 
 def count_checks(db: Database, annotator: int, task: int) -> tuple[int, int]:
     """How many attention checks a person answered, and how many of these wrongly."""
-    row = one(
+    row = get_row(
         db,
         "SELECT count(passed) AS answered, coalesce(sum(passed = 0), 0) AS failed FROM reservation"
         " WHERE annotator = ? AND task = ? AND purpose = 'check'",

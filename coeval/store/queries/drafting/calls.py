@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Call
 from coeval.store import Store
-from coeval.store.engines.statements import one
+from coeval.store.engines.records import Record
+from coeval.store.engines.statements import get_row
 
-COLUMNS = (
-    "request_hash", "sample", "model", "endpoint", "request", "response", "prompt_tokens",
-    "completion_tokens", "cost", "latency_ms", "error", "created_at",
-)  # fmt: skip
-
-
-def _call(row: dict[str, Any]) -> Call:
-    return Call(**row)
+CALL = Record(Call, elsewhere=("id",))
 
 
 def get_answer(db: Database, request_hash: str, sample: int) -> Call | None:
     """The answer already paid for, if there is one."""
     sql = "SELECT * FROM call WHERE request_hash = ? AND sample = ? AND error = ''"
-    row = one(db, sql, [request_hash, sample])
-    return _call(row) if row else None
+    row = get_row(db, sql, [request_hash, sample])
+    return CALL.from_row(row, id=row["id"]) if row else None
 
 
 def record_calls(db: Database, calls: Iterable[Call]) -> None:
     """Append calls, answered and failed; an answer that is there already is kept as it is."""
-    names = ", ".join(COLUMNS)
-    marks = ", ".join("?" * len(COLUMNS))
+    names = ", ".join(CALL.columns)
+    marks = ", ".join(f":{name}" for name in CALL.columns)
     db.conn.executemany(
         f"INSERT INTO call ({names}) VALUES ({marks})"
         " ON CONFLICT (request_hash, sample) WHERE error = '' DO NOTHING",
-        [tuple(getattr(call, name) or (now() if name == "created_at" else getattr(call, name))
-               for name in COLUMNS) for call in calls],
-    )  # fmt: skip
+        [CALL.to_row(call) | {"created_at": call.created_at or now()} for call in calls],
+    )
 
 
 def count_calls(db: Database) -> dict[str, float]:
     """Totals of the ledger: answered, failed, tokens and cost."""
-    row = one(
+    row = get_row(
         db,
         "SELECT coalesce(sum(error = ''), 0) AS answered, coalesce(sum(error <> ''), 0) AS failed,"
         " coalesce(sum(prompt_tokens), 0) AS prompt_tokens,"

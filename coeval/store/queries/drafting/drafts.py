@@ -10,8 +10,11 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Draft, DraftStatus, EvaluationRow, Quote, RowKind, Run
-from coeval.store.engines.statements import insert, one, rows, scalar, to_json
+from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Run
+from coeval.store.engines.records import Record
+from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
+
+DRAFT = Record(Draft, elsewhere=("rows", "samples", "id"))
 
 
 def _run(row: dict[str, Any]) -> Run:
@@ -28,16 +31,16 @@ def _run(row: dict[str, Any]) -> Run:
 
 
 def list_runs(db: Database, task: int) -> list[Run]:
-    return [_run(row) for row in rows(db, "SELECT * FROM run WHERE task = ? ORDER BY id", [task])]
+    return [_run(row) for row in db.table("run").rows_where("task = ?", [task], order_by="id")]
 
 
 def get_run(db: Database, task: int, label: str) -> Run | None:
-    row = one(db, "SELECT * FROM run WHERE task = ? AND label = ?", [task, label])
+    row = get_row(db, "SELECT * FROM run WHERE task = ? AND label = ?", [task, label])
     return _run(row) if row else None
 
 
 def get_shown_run(db: Database, task: int) -> Run | None:
-    row = one(db, "SELECT * FROM run WHERE task = ? AND shown = 1", [task])
+    row = get_row(db, "SELECT * FROM run WHERE task = ? AND shown = 1", [task])
     return _run(row) if row else None
 
 
@@ -70,28 +73,24 @@ def show_run(db: Database, task: int, run: int) -> None:
 def record_draft(db: Database, run: int, draft: Draft) -> int:
     """Append a draft with its rows and quotes, and give its id. A stored draft is never changed."""
     record_drafts(db, run, [draft])
-    return int(scalar(db, DRAFT, _key(run, draft)))
+    return int(scalar(db, DRAFT_ID, _key(run, draft)))
 
 
 def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
     """Append many drafts of a run, each with its rows and quotes."""
     made_at = now()
+    db.table("draft").insert_all(
+        DRAFT.to_row(draft)
+        | {"run": run, "samples_json": to_json(list(draft.samples)), "created_at": made_at}
+        for draft in drafts
+    )
     db.conn.executemany(
-        "INSERT INTO draft (run, instance, criterion, attempt, status, score, reason, raw, samples_json, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (run, d.instance, d.criterion, d.attempt, d.status, d.score, d.reason, d.raw,
-             to_json(list(d.samples)), made_at)
-            for d in drafts
-        ],
-    )  # fmt: skip
-    db.conn.executemany(
-        f"INSERT INTO draft_row (draft, position, kind, text) VALUES (({DRAFT}), ?, ?, ?)",
+        f"INSERT INTO draft_row (draft, position, kind, text) VALUES (({DRAFT_ID}), ?, ?, ?)",
         [(*_key(run, d), at, row.kind, row.text) for d in drafts for at, row in enumerate(d.rows)],
     )
     db.conn.executemany(
         "INSERT INTO quote (draft_row, position, text, quote_start, quote_end) VALUES"
-        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT}) AND position = ?), ?, ?, ?, ?)",
+        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT_ID}) AND position = ?), ?, ?, ?, ?)",
         [
             (*_key(run, d), at, i, quote.text, quote.start, quote.end)
             for d in drafts
@@ -101,22 +100,22 @@ def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
     )
 
 
-DRAFT = "SELECT id FROM draft WHERE run = ? AND instance = ? AND criterion = ? AND attempt = ?"
+DRAFT_ID = "SELECT id FROM draft WHERE run = ? AND instance = ? AND criterion = ? AND attempt = ?"
 
 
 def _key(run: int, draft: Draft) -> tuple[int, int, int, int]:
-    """What ``DRAFT`` finds a draft by."""
+    """What ``DRAFT_ID`` finds a draft by."""
     return run, draft.instance, draft.criterion, draft.attempt
 
 
 def get_draft(db: Database, draft: int) -> Draft | None:
-    return _with_rows(db, one(db, "SELECT * FROM draft WHERE id = ?", [draft]))
+    return _with_rows(db, get_row(db, "SELECT * FROM draft WHERE id = ?", [draft]))
 
 
 def get_current_draft(db: Database, run: int, instance: int, criterion: int) -> Draft | None:
     """The latest attempt of a run at one instance and criterion."""
     sql = "SELECT * FROM draft WHERE run = ? AND instance = ? AND criterion = ? ORDER BY attempt DESC LIMIT 1"
-    return _with_rows(db, one(db, sql, [run, instance, criterion]))
+    return _with_rows(db, get_row(db, sql, [run, instance, criterion]))
 
 
 def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
@@ -127,18 +126,7 @@ def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
 
 def draft_of(row: dict[str, Any]) -> Draft:
     """The draft of a row of ``draft``, without its lines."""
-    return Draft(
-        instance=row["instance"],
-        criterion=row["criterion"],
-        score=row["score"],
-        status=DraftStatus(row["status"]),
-        reason=row["reason"],
-        raw=row["raw"],
-        samples=tuple(json.loads(row["samples_json"])),
-        attempt=row["attempt"],
-        run=row["run"],
-        id=row["id"],
-    )
+    return DRAFT.from_row(row, samples=tuple(json.loads(row["samples_json"])), id=row["id"])
 
 
 def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
@@ -167,7 +155,7 @@ def next_attempt(db: Database, run: int, instance: int, criterion: int) -> int:
 def count_drafts(db: Database, run: int) -> dict[str, int]:
     """How many instance x criterion pairs of a run are ``ok`` and ``unscored``."""
     sql = "SELECT status, count(*) AS n FROM current_draft WHERE run = ? GROUP BY status"
-    return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in rows(db, sql, [run])}
+    return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in db.query(sql, [run])}
 
 
 def list_undrafted(
@@ -184,7 +172,7 @@ def list_undrafted(
         f" ON c.id IN ({marks}) WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM draft d WHERE d.run = ?"
         f" AND d.instance = i.id AND d.criterion = c.id AND {done}) ORDER BY i.position, c.id"
     )
-    return ((row["instance"], row["criterion"]) for row in rows(db, sql, [task, run]))
+    return ((row["instance"], row["criterion"]) for row in db.query(sql, [task, run]))
 
 
 def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:

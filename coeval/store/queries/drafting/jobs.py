@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Job, JobState
-from coeval.store.engines.statements import insert, one, rows, to_json
+from coeval.store.engines.statements import get_row, insert, to_json
 
 
 def _job(row: dict[str, Any]) -> Job:
@@ -39,22 +39,18 @@ def add_job(db: Database, job: Job) -> Job:
 
 
 def get_job(db: Database, job: int) -> Job | None:
-    row = one(db, "SELECT * FROM job WHERE id = ?", [job])
+    row = get_row(db, "SELECT * FROM job WHERE id = ?", [job])
     return _job(row) if row else None
 
 
 def list_jobs(db: Database, task: int, *, limit: int = 20) -> list[Job]:
     sql = "SELECT * FROM job WHERE task = ? ORDER BY id DESC LIMIT ?"
-    return [_job(row) for row in rows(db, sql, [task, limit])]
+    return [_job(row) for row in db.query(sql, [task, limit])]
 
 
 def update_job(db: Database, job: int, **values: Any) -> None:
     """Change state, total, done, failed or message of a job."""
-    pairs = ", ".join(f"{name} = :{name}" for name in values)
-    db.conn.execute(
-        f"UPDATE job SET {pairs}, updated_at = :updated_at WHERE id = :id",
-        values | {"updated_at": now(), "id": job},
-    )
+    db.table("job").update(job, values | {"updated_at": now()})
 
 
 def mark_interrupted(db: Database) -> int:
@@ -69,7 +65,5 @@ def mark_interrupted(db: Database) -> int:
 
 def list_waiting(db: Database, kind: str) -> list[Job]:
     """Jobs of a kind that wait for something from outside, oldest first."""
-    return [
-        _job(row)
-        for row in rows(db, "SELECT * FROM job WHERE kind = ? AND state = 'queued' ORDER BY id", [kind])
-    ]
+    waiting = db.table("job").rows_where("kind = ? AND state = 'queued'", [kind], order_by="id")
+    return [_job(row) for row in waiting]

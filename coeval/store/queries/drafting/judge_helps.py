@@ -7,18 +7,14 @@ from collections.abc import Iterable, Mapping
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.store.engines.statements import insert, rows
+from coeval.store.engines.statements import insert, scalar
 
 
 def get_steps(db: Database, criteria: Iterable[int]) -> dict[int, str]:
     """The evaluation steps in force, by criterion; a criterion without any is left out."""
-    found: dict[int, str] = {}
-    for criterion in criteria:
-        sql = "SELECT text FROM criterion_steps WHERE criterion = ? ORDER BY id DESC LIMIT 1"
-        for row in rows(db, sql, [criterion]):
-            if row["text"]:
-                found[criterion] = row["text"]
-    return found
+    sql = "SELECT text FROM criterion_steps WHERE criterion = ? ORDER BY id DESC LIMIT 1"
+    steps = {criterion: scalar(db, sql, [criterion]) for criterion in criteria}
+    return {criterion: text for criterion, text in steps.items() if text}
 
 
 def record_steps(db: Database, criterion: int, text: str, *, origin: str, by: str) -> None:
@@ -34,7 +30,7 @@ def get_assistant_scores(db: Database, task: int, assistant: str) -> dict[str, f
         "SELECT i.external_id, s.score FROM assistant_score s JOIN instance i ON i.id = s.instance"
         " WHERE i.task = ? AND s.assistant = ? AND s.score IS NOT NULL"
     )
-    return {row["external_id"]: row["score"] for row in rows(db, sql, [task, assistant])}
+    return {row["external_id"]: row["score"] for row in db.query(sql, [task, assistant])}
 
 
 def record_assistant_scores(
@@ -64,4 +60,4 @@ def list_overall(db: Database, run: int) -> dict[str, float]:
         "SELECT i.external_id, o.score FROM overall_rating o JOIN instance i ON i.id = o.instance"
         " WHERE o.run = ? AND o.score IS NOT NULL ORDER BY i.position"
     )
-    return {row["external_id"]: row["score"] for row in rows(db, sql, [run])}
+    return {row["external_id"]: row["score"] for row in db.query(sql, [run])}

@@ -8,14 +8,14 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Account, Invitation, Role
-from coeval.store.engines.statements import insert, one, scalar
+from coeval.store.engines.statements import get_row, insert, scalar
 from coeval.store.queries.people.people import get_person_by_id, person_of
 
 SELECT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"
 
 
 def get_account(db: Database, kind: str, subject: str) -> Account | None:
-    row = one(db, f"{SELECT} WHERE a.kind = ? AND a.subject = ?", [kind, subject])
+    row = get_row(db, f"{SELECT} WHERE a.kind = ? AND a.subject = ?", [kind, subject])
     return _account(row) if row else None
 
 
@@ -24,14 +24,20 @@ def _account(row: dict[str, Any]) -> Account:
 
 
 def add_account(db: Database, account: Account) -> None:
-    db.conn.execute(
-        "INSERT INTO account (annotator, kind, subject, secret, guest, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-        [account.person.id, account.kind, account.subject, account.secret, int(account.guest), now()],
+    insert(
+        db,
+        "account",
+        annotator=account.person.id,
+        kind=account.kind,
+        subject=account.subject,
+        secret=account.secret,
+        guest=account.guest,
+        created_at=now(),
     )
 
 
 def get_account_of(db: Database, person: int) -> Account | None:
-    row = one(db, f"{SELECT} WHERE a.annotator = ?", [person])
+    row = get_row(db, f"{SELECT} WHERE a.annotator = ?", [person])
     return _account(row) if row else None
 
 
@@ -62,7 +68,7 @@ def add_invitation(db: Database, token_hash: str, invitation: Invitation, expire
 
 def get_invitation(db: Database, token_hash: str) -> Invitation | None:
     """What an invitation still gives; None where it was used, has run out, or never was."""
-    row = one(
+    row = get_row(
         db,
         "SELECT * FROM invitation WHERE token_hash = ? AND used_at IS NULL AND expires_at > ?",
         [token_hash, now()],
@@ -92,7 +98,7 @@ def count_tries(db: Database, key: str, since: str) -> int:
 
 def remove_tries(db: Database, ids: list[int]) -> None:
     """Take back those that were let in."""
-    db.conn.executemany("DELETE FROM sign_in_failure WHERE id = ?", [(one_,) for one_ in ids])
+    db.conn.executemany("DELETE FROM sign_in_failure WHERE id = ?", [(id_,) for id_ in ids])
 
 
 def prune_tries(db: Database, before: str) -> None:

@@ -8,7 +8,7 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Enrolment, Standing
-from coeval.store.engines.statements import insert, one, rows, scalar
+from coeval.store.engines.statements import get_row, insert, scalar
 
 
 def _enrolment(row: dict[str, Any]) -> Enrolment:
@@ -19,14 +19,14 @@ def _enrolment(row: dict[str, Any]) -> Enrolment:
 
 def get_enrolment(db: Database, task: int, person: int) -> Enrolment | None:
     sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id DESC LIMIT 1"
-    row = one(db, sql, [task, person])
+    row = get_row(db, sql, [task, person])
     return _enrolment(row) if row else None
 
 
 def list_steps(db: Database, task: int, person: int) -> list[Enrolment]:
     """Every step, oldest first."""
     sql = "SELECT * FROM enrolment WHERE task = ? AND annotator = ? ORDER BY id"
-    return [_enrolment(row) for row in rows(db, sql, [task, person])]
+    return [_enrolment(row) for row in db.query(sql, [task, person])]
 
 
 def record_step(
@@ -39,14 +39,14 @@ def record_step(
 
 def may_work(db: Database, person: int, slug: str) -> bool:
     """Whether a study gives this person work now: its own task once admitted, its exam during the exam."""
-    found = scalar(
+    allowed = scalar(
         db,
         "SELECT 1 FROM task t JOIN current_enrolment e ON e.annotator = :person JOIN crowd c ON c.task = e.task"
         " WHERE t.slug = :slug AND ((e.task = t.id AND e.state IN ('admitted', 'warned', 'finished'))"
         " OR (e.state = 'exam' AND c.exam = t.id)) LIMIT 1",
         {"person": person, "slug": slug},
     )
-    return bool(found)
+    return bool(allowed)
 
 
 def list_studies(db: Database, person: int) -> list[str]:
@@ -55,7 +55,7 @@ def list_studies(db: Database, person: int) -> list[str]:
         "SELECT t.slug FROM current_enrolment e JOIN task t ON t.id = e.task WHERE e.annotator = ?"
         " ORDER BY e.id DESC"
     )
-    return [row["slug"] for row in rows(db, sql, [person])]
+    return [row["slug"] for row in db.query(sql, [person])]
 
 
 def record_arrival(db: Database, task: int, person: int, study: str, session: str) -> None:

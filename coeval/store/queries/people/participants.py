@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from coeval.domain import Participant, Standing
-from coeval.store.engines.statements import rows
 
 PARTICIPANTS = """
 SELECT p.id, p.name, e.state, e.note, e.at AS since, c.kind, c.subject,
@@ -45,7 +44,7 @@ ARMS = (
 
 def list_participants(db: Database, task: int) -> list[Participant]:
     """Everybody who joined a study, in the order of their coming."""
-    counts = {row.pop("annotator"): row for row in rows(db, OUTCOMES, [task])}
+    counts = {row.pop("annotator"): row for row in db.query(OUTCOMES, [task])}
     return [
         Participant(
             id=row["id"],
@@ -61,14 +60,14 @@ def list_participants(db: Database, task: int) -> list[Participant]:
             session=row["session"] or "",
             **counts.get(row["id"], {}),
         )
-        for row in rows(db, PARTICIPANTS, [task])
+        for row in db.query(PARTICIPANTS, [task])
     ]
 
 
 def count_places(db: Database, task: int) -> list[tuple[int, int, int]]:
     """How many instances have so many people finished, and so many finished or at work: (done, taken, n)."""
-    return [(row["done"], row["taken"], row["n"]) for row in rows(db, PLACES, [task])]
+    return [(row["done"], row["taken"], row["n"]) for row in db.query(PLACES, [task])]
 
 
 def count_opened_arms(db: Database, task: int) -> dict[str, int]:
-    return {row["arm"]: row["n"] for row in rows(db, ARMS, [task])}
+    return {row["arm"]: row["n"] for row in db.query(ARMS, [task])}

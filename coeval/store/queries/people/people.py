@@ -8,7 +8,7 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Person, Role
-from coeval.store.engines.statements import insert, one, rows, scalar
+from coeval.store.engines.statements import get_row, insert, scalar
 
 
 def person_of(row: dict[str, Any]) -> Person:
@@ -17,17 +17,17 @@ def person_of(row: dict[str, Any]) -> Person:
 
 
 def get_person(db: Database, name: str) -> Person | None:
-    row = one(db, "SELECT * FROM annotator WHERE name = ?", [name])
+    row = get_row(db, "SELECT * FROM annotator WHERE name = ?", [name])
     return person_of(row) if row else None
 
 
 def get_person_by_id(db: Database, person: int) -> Person | None:
-    row = one(db, "SELECT * FROM annotator WHERE id = ?", [person])
+    row = get_row(db, "SELECT * FROM annotator WHERE id = ?", [person])
     return person_of(row) if row else None
 
 
 def list_people(db: Database) -> list[Person]:
-    return [person_of(row) for row in rows(db, "SELECT * FROM annotator ORDER BY id")]
+    return [person_of(row) for row in db.table("annotator").rows_where(order_by="id")]
 
 
 def count_owners(db: Database) -> int:
@@ -36,26 +36,23 @@ def count_owners(db: Database) -> int:
 
 def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Person:
     """The person of that name; made with ``role`` where there is none yet."""
-    found = get_person(db, name)
-    if found:
-        return found
+    known = get_person(db, name)
+    if known:
+        return known
     return Person(name, role, insert(db, "annotator", name=name, role=role, created_at=now()))
 
 
 def set_role(db: Database, person: int, role: Role) -> None:
-    db.conn.execute("UPDATE annotator SET role = ? WHERE id = ?", [role, person])
+    db.table("annotator").update(person, {"role": role})
 
 
 def add_session(db: Database, token_hash: str, person: int, expires_at: str) -> None:
-    db.conn.execute(
-        "INSERT INTO session (token_hash, annotator, created_at, expires_at) VALUES (?, ?, ?, ?)",
-        [token_hash, person, now(), expires_at],
-    )
+    insert(db, "session", token_hash=token_hash, annotator=person, created_at=now(), expires_at=expires_at)
 
 
 def get_session_person(db: Database, token_hash: str) -> Person | None:
     """Who a session belongs to, unless it has expired or was revoked."""
-    row = one(
+    row = get_row(
         db,
         "SELECT a.* FROM session s JOIN annotator a ON a.id = s.annotator"
         " WHERE s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?",

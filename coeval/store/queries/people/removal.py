@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sqlite_utils import Database
 
-from coeval.store.engines.statements import rows
-
 CHILDREN = {"submission_row": "submission", "vote": "ballot"}
 """Tables whose rows belong to a row of a person's, named by the column that points at it."""
 KEPT = frozenset(["enrolment", "reservation", "invitation"])
@@ -35,7 +33,7 @@ def _tables_with_annotator(db: Database) -> list[str]:
         "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c ON c.name = 'annotator'"
         " WHERE m.type = 'table' ORDER BY m.name"
     )
-    return [row["name"] for row in rows(db, sql)]
+    return [row["name"] for row in db.query(sql)]
 
 
 def _forget_name(db: Database, person: int) -> None:

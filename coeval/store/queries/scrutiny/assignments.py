@@ -6,14 +6,14 @@ Every function here reads a few rows through an index: its time does not grow wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Arm, Assignment, Filter, Mark
-from coeval.store.engines.statements import one, rows, scalar
+from coeval.store.engines.statements import append, get_row, rows, scalar
 
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
 
@@ -50,13 +50,11 @@ def list_unassigned(db: Database, annotator: int, task: int) -> list[int]:
 
 def add_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
     """Append instances to a person's queue, in this order."""
-    first = scalar(
-        db, "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?",
-        [annotator, task],
-    )  # fmt: skip
-    db.conn.executemany(
-        "INSERT INTO assignment (annotator, task, position, instance, state) VALUES (?, ?, ?, ?, 'open')",
-        [(annotator, task, first + i, instance) for i, instance in enumerate(instances, 1)],
+    sql = "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?"
+    first = scalar(db, sql, [annotator, task])
+    db.table("assignment").insert_all(
+        {"annotator": annotator, "task": task, "position": position, "instance": instance, "state": "open"}
+        for position, instance in enumerate(instances, first + 1)
     )
 
 
@@ -99,12 +97,12 @@ def refresh_states(
 
 def get_assignment(db: Database, annotator: int, task: int, position: int) -> Assignment | None:
     sql = "SELECT * FROM assignment WHERE annotator = ? AND task = ? AND position = ?"
-    row = one(db, sql, [annotator, task, position])
+    row = get_row(db, sql, [annotator, task, position])
     return _assignment(row) if row else None
 
 
 def find_assignment(db: Database, annotator: int, instance: int) -> Assignment | None:
-    row = one(db, "SELECT * FROM assignment WHERE annotator = ? AND instance = ?", [annotator, instance])
+    row = get_row(db, "SELECT * FROM assignment WHERE annotator = ? AND instance = ?", [annotator, instance])
     return _assignment(row) if row else None
 
 
@@ -124,7 +122,7 @@ def next_assignment(
     """
     beyond, order = ("<", "DESC") if backwards else (">", "ASC")
     passes = CONDITION[which] if skipped is None else f"{CONDITION[which]} AND skipped = {int(skipped)}"
-    row = one(
+    row = get_row(
         db,
         f"SELECT * FROM assignment WHERE annotator = ? AND task = ? AND {passes}"
         f" AND position {beyond} ? ORDER BY position {order} LIMIT 1",
@@ -138,15 +136,14 @@ def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]
     sql = "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?"
     total = scalar(db, sql, [annotator, task])
     sql = "SELECT finished, flagged FROM queue_tally WHERE annotator = ? AND task = ?"
-    tally = one(db, sql, [annotator, task]) or {"finished": 0, "flagged": 0}
+    tally = get_row(db, sql, [annotator, task]) or {"finished": 0, "flagged": 0}
     return {"total": total, **tally}
 
 
 def list_progress(db: Database, task: int) -> list[dict[str, Any]]:
     """Per person who has opened the task: name, role, total, finished, flagged, last save."""
     return list(
-        rows(
-            db,
+        db.query(
             "SELECT p.name, p.role, count(*) AS total, sum(a.state = 'finished') AS finished,"
             " sum(a.flagged) AS flagged, (SELECT max(s.submitted_at) FROM submission s"
             " JOIN instance i ON i.id = s.instance WHERE s.annotator = p.id AND i.task = a.task)"
@@ -158,7 +155,7 @@ def list_progress(db: Database, task: int) -> list[dict[str, Any]]:
 
 
 def get_mark(db: Database, annotator: int, instance: int) -> Mark:
-    row = one(
+    row = get_row(
         db,
         "SELECT flagged, skipped, comment FROM mark WHERE annotator = ? AND instance = ?"
         " ORDER BY id DESC LIMIT 1",
@@ -168,10 +165,7 @@ def get_mark(db: Database, annotator: int, instance: int) -> Mark:
 
 
 def record_mark(db: Database, annotator: int, instance: int, mark: Mark) -> None:
-    db.conn.execute(
-        "INSERT INTO mark (annotator, instance, flagged, skipped, comment, marked_at) VALUES (?, ?, ?, ?, ?, ?)",
-        [annotator, instance, int(mark.flagged), int(mark.skipped), mark.comment, now()],
-    )
+    append(db, "mark", {"annotator": annotator, "instance": instance, **asdict(mark), "marked_at": now()})
     db.conn.execute(
         "UPDATE assignment SET flagged = ?, skipped = ? WHERE annotator = ? AND instance = ?",
         [int(mark.flagged), int(mark.skipped), annotator, instance],

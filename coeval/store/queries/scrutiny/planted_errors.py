@@ -7,18 +7,18 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import EvaluationRow
 from coeval.rules.planted_errors import ErrorKind, PlantedError
-from coeval.store.engines.statements import one, scalar
+from coeval.store.engines.statements import append, get_row, scalar
 from coeval.store.queries.drafting.drafts import get_draft
 
 
 def get_planted_error(db: Database, annotator: int, instance: int, criterion: int) -> PlantedError | None:
     """What is planted in the draft as this person sees it, if anything."""
     sql = "SELECT * FROM planted_error WHERE annotator = ? AND instance = ? AND criterion = ?"
-    row = one(db, sql, [annotator, instance, criterion])
+    row = get_row(db, sql, [annotator, instance, criterion])
     if row is None:
         return None
     kind = ErrorKind(row["kind"])
-    source = _get_row(db, row["source_row"]) if kind is ErrorKind.EVIDENCE else None
+    source = _get_line(db, row["source_row"]) if kind is ErrorKind.EVIDENCE else None
     return PlantedError(row["draft"], kind, row["score"], row["draft_row"], source)
 
 
@@ -26,21 +26,18 @@ def record_planted_error(
     db: Database, annotator: int, instance: int, criterion: int, planted: PlantedError
 ) -> None:
     """Keep what this person is shown in place of what the draft says."""
-    db.conn.execute(
-        "INSERT INTO planted_error (annotator, instance, criterion, draft, kind, score, draft_row, source_row,"
-        " planted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            annotator,
-            instance,
-            criterion,
-            planted.draft,
-            planted.kind,
-            planted.score,
-            planted.draft_row,
-            planted.source.id if planted.source else None,
-            now(),
-        ],
-    )
+    values = {
+        "annotator": annotator,
+        "instance": instance,
+        "criterion": criterion,
+        "draft": planted.draft,
+        "kind": planted.kind,
+        "score": planted.score,
+        "draft_row": planted.draft_row,
+        "source_row": planted.source.id if planted.source else None,
+        "planted_at": now(),
+    }
+    append(db, "planted_error", values)
 
 
 def find_evidence_elsewhere(
@@ -57,10 +54,10 @@ def find_evidence_elsewhere(
         " WHERE id = :instance) ORDER BY i.position, d.attempt, r.position LIMIT 1"
     )
     key = {"task": task, "run": run, "instance": instance, "criterion": criterion, "position": position}
-    found = scalar(db, sql.format(">="), key) or scalar(db, sql.format("<"), key)
-    return _get_row(db, found) if found else None
+    line = scalar(db, sql.format(">="), key) or scalar(db, sql.format("<"), key)
+    return _get_line(db, line) if line else None
 
 
-def _get_row(db: Database, row: int) -> EvaluationRow | None:
+def _get_line(db: Database, row: int) -> EvaluationRow | None:
     draft = get_draft(db, scalar(db, "SELECT draft FROM draft_row WHERE id = ?", [row]))
     return next((line for line in draft.rows if line.id == row), None) if draft else None

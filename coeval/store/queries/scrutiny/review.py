@@ -9,7 +9,7 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
 from coeval.rules.habits import Save
-from coeval.store.engines.statements import insert, one, rows, scalar
+from coeval.store.engines.statements import get_row, insert, scalar
 from coeval.store.queries.scrutiny.submissions import submission_of
 from coeval.store.queries.tasks import instance_of
 
@@ -18,8 +18,7 @@ def list_changes(
     db: Database, task: int, *, person: str = "", instance: str = "", limit: int = 50
 ) -> list[Change]:
     """The latest saves, newest first; of one person or of one instance (external id) where named."""
-    found = rows(
-        db,
+    changes = db.query(
         "SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, s.arm, s.score,"
         " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
         " AND e.criterion = s.criterion AND e.revision = s.revision - 1) AS before,"
@@ -30,24 +29,22 @@ def list_changes(
         " ORDER BY s.id DESC LIMIT :limit",
         {"task": task, "person": person, "instance": instance, "limit": limit},
     )
-    return [Change(*row.values()) for row in found]
+    return [Change(*row.values()) for row in changes]
 
 
 def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, Submission]]:
     """Everybody's saves of one evaluation with their names, every revision, person by person."""
-    found = rows(
-        db,
+    saves = db.query(
         "SELECT s.*, p.name FROM submission s JOIN annotator p ON p.id = s.annotator"
         " WHERE s.instance = ? AND s.criterion = ? ORDER BY p.id, s.revision",
         [instance, criterion],
     )
-    return [(row["name"], submission_of(db, row)) for row in list(found)]
+    return [(row["name"], submission_of(db, row)) for row in list(saves)]
 
 
 def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50) -> list[Dispute]:
     """Where the latest scores of two people or more differ, the widest apart first."""
-    found = rows(
-        db,
+    disputes = db.query(
         "SELECT i.id, i.external_id, c.id AS criterion, c.text, count(*) AS n, min(s.score) AS low,"
         " max(s.score) AS high, (SELECT a.score FROM adjudication a WHERE a.instance = i.id"
         " AND a.criterion = c.id ORDER BY a.revision DESC LIMIT 1) AS decided"
@@ -59,13 +56,12 @@ def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50
         " ORDER BY max(s.score) - min(s.score) DESC, i.position, m.position LIMIT :limit",
         {"task": task, "criteria_set": criteria_set, "limit": limit},
     )
-    return [Dispute(*row.values()) for row in found]
+    return [Dispute(*row.values()) for row in disputes]
 
 
 def list_saves(db: Database, task: int) -> list[Save]:
     """Everybody's latest saves of evaluations that showed a draft, in the order of saving."""
-    found = rows(
-        db,
+    saves = db.query(
         "SELECT p.name, s.bulk, s.active_ms, NOT EXISTS (SELECT 1 FROM submission_row r"
         " WHERE r.submission = s.id AND r.action <> 'approve') AS kept_all,"
         " CASE s.planted WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS ("
@@ -84,13 +80,13 @@ def list_saves(db: Database, task: int) -> list[Save]:
             seconds=None if row["active_ms"] is None else row["active_ms"] / 1000,
             caught=None if row["caught"] is None else bool(row["caught"]),
         )
-        for row in found
+        for row in saves
     ]
 
 
 def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
     """What holds of what was decided."""
-    row = one(
+    row = get_row(
         db,
         "SELECT a.*, p.name FROM adjudication a JOIN annotator p ON p.id = a.decided_by"
         " WHERE a.instance = ? AND a.criterion = ? ORDER BY a.revision DESC LIMIT 1",
@@ -141,8 +137,7 @@ def add_suggestion(db: Database, task: int, person: int, instance: int, text: st
 
 def list_suggestions(db: Database, task: int) -> list[Suggestion]:
     """Everything that was suggested, oldest first."""
-    found = rows(
-        db,
+    suggestions = db.query(
         "SELECT i.*, g.text AS suggested, p.name, g.suggested_at, g.id AS suggestion FROM suggestion g"
         " JOIN annotator p ON p.id = g.annotator JOIN instance i ON i.id = g.instance"
         " WHERE g.task = ? ORDER BY g.id",
@@ -150,5 +145,5 @@ def list_suggestions(db: Database, task: int) -> list[Suggestion]:
     )
     return [
         Suggestion(row["suggested"], row["name"], instance_of(row), row["suggested_at"], row["suggestion"])
-        for row in found
+        for row in suggestions
     ]
