@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import ip_network
 from pathlib import Path
 
 from coeval.errors import InputError
@@ -15,6 +16,19 @@ DEFAULT_DB = ROOT / "data" / "coeval.db"
 DEFAULT_MODEL = "gpt-4o-mini"
 SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
 """What a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs every one of them."""
+
+
+LOOPBACK_PROXIES = ("127.0.0.0/8", "::1/128")
+SPACE_PROXIES = (
+    "127.0.0.0/8",
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "100.64.0.0/10",
+    "::1/128",
+    "fc00::/7",
+)
+"""Where a Space's own proxies stand: in private networks. What is outside is a visitor's address."""
 
 
 class SignIn(StrEnum):
@@ -78,6 +92,8 @@ class Settings:
     oauth: OAuth | None = None
     public_url: str = ""
     """Where people reach the app, without a slash at the end; empty where it is this machine's own."""
+    proxies: tuple[str, ...] = LOOPBACK_PROXIES
+    """Networks of the proxies before the app: what these say of a visitor's address and scheme is believed."""
     snapshots: Snapshots = Snapshots()
 
     @property
@@ -119,7 +135,8 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
     and ``OPENAI_API_VERSION``.
 
     Raises:
-        InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow.
+        InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow; or
+            COEVAL_PROXIES names no network.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
@@ -138,6 +155,7 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         owner=values.get("COEVAL_OWNER", "").strip(),
         oauth=oauth,
         public_url=_load_url(values),
+        proxies=_load_proxies(values, oauth),
         snapshots=_load_snapshots(values),
     )
 
@@ -166,6 +184,21 @@ def _load_oauth(values: Mapping[str, str]) -> OAuth | None:
 def _load_url(values: Mapping[str, str]) -> str:
     host = values.get("SPACE_HOST", "")
     return (values.get("COEVAL_URL") or (f"https://{host}" if host else "")).rstrip("/")
+
+
+def _load_proxies(values: Mapping[str, str], oauth: OAuth | None) -> tuple[str, ...]:
+    named = values.get("COEVAL_PROXIES", "").replace(",", " ").split()
+    if not named:
+        return SPACE_PROXIES if oauth else LOOPBACK_PROXIES
+    for proxy in named:
+        try:
+            ip_network(proxy)
+        except ValueError as error:
+            raise InputError(
+                f"COEVAL_PROXIES names “{proxy}”: write addresses or networks with commas between, as in "
+                "10.0.0.5, 172.16.0.0/12."
+            ) from error
+    return tuple(named)
 
 
 def _load_snapshots(values: Mapping[str, str]) -> Snapshots:

@@ -13,6 +13,7 @@ import gradio as gr
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.routing import Mount
 
 from coeval.domain import Role
 from coeval.errors import StorageError
@@ -22,9 +23,10 @@ from coeval.study.drafting.worker import mark_interrupted
 from coeval.study.people.sessions import get_member
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.joining import add_joining
+from coeval.ui.server.gradio_gate import GradioGate
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
-from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.identity import read_session
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.study_app.downloads import add_downloads
@@ -34,6 +36,12 @@ from coeval.ui.study_app.study_page import build_main
 HERE = Path(__file__).parent
 STATIC = "/ui"
 """Our scripts and styles; /static and /assets are Gradio's."""
+PAGE_SESSIONS = 100
+"""Pages whose last values Gradio keeps; it copies the whole page for each. Ours hold nothing there to lose."""
+
+UPLOAD_SECONDS = 3600
+"""How long an upload stays after it was made: its import takes minutes."""
+
 MOUNT = {
     "ssr_mode": False,
     "footer_links": [],
@@ -55,30 +63,37 @@ def build_app(context: Context) -> FastAPI:
     add_downloads(app, context)
     add_api(app, context)
     add_help(app)
-    _mount(app, build_admin(context), "/admin", lambda request: _name(context, request, Role.OWNER), "../ui/")
-    _mount(app, build_main(context), "/", lambda request: _name(context, request), "ui/")
+    _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
+    _mount(app, context, build_main(context), "/", None, "ui/")
     app.add_middleware(Guard, context=context)
     return app
 
 
-def _mount(app: FastAPI, blocks: gr.Blocks, path: str, auth, static: str) -> None:  # type: ignore[no-untyped-def]
+def _mount(
+    app: FastAPI, context: Context, blocks: gr.Blocks, path: str, role: Role | None, static: str
+) -> None:
     # Gradio takes any path of the machine for an upload in apps that were mounted rather than launched
     blocks.has_launched = True
+    blocks.state_session_capacity = PAGE_SESSIONS
+    blocks.delete_cache = (UPLOAD_SECONDS, UPLOAD_SECONDS)
     gr.mount_gradio_app(
         app,
         blocks,
         path=path,
-        auth_dependency=auth,
+        auth_dependency=lambda request: _name(context, request, role),
         theme=THEME,
         head=HEAD.format(static=static),
-        max_file_size="200mb" if path == "/admin" else "1mb",
+        max_file_size="200mb",
         **MOUNT,
     )
+    mount = app.routes[-1]
+    assert isinstance(mount, Mount)
+    mount.app = GradioGate(mount.app, context, role, takes_files=role is Role.OWNER)
 
 
 def _name(context: Context, request: Request, role: Role | None = None) -> str | None:
     """Gradio's door: the name of whoever may come in, or None; guests have pages of their own."""
-    person = get_member(context, request.cookies.get(COOKIE))
+    person = get_member(context, read_session(context, request))
     return person.name if person and role in (None, person.role) else None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import uvicorn
 
@@ -15,6 +17,7 @@ from coeval.study.access import Context
 from coeval.study.hosting.snapshots import open_kept
 from coeval.study.importing.demo import ensure_demo
 from coeval.ui.app import build_app
+from coeval.ui.server.connections import build_protocol
 
 
 def run_server(
@@ -27,6 +30,9 @@ def run_server(
         StorageError: the file cannot be opened, or it is gone and no place of snapshots can be asked.
     """
     _check_free(host, port)
+    # what is written from here on, the database and its copies first of all, is nobody else's to read
+    os.umask(0o077)
+    settings = replace(settings, host=host, port=port)
     store, keeper = open_kept(settings)
     context = Context(store, settings)
     ensure_demo(context)
@@ -50,8 +56,7 @@ def run_server(
 
 
 def _config(context: Context, host: str, port: int) -> uvicorn.Config:
-    # a Space is reached through its proxy alone, so what that says of the visitor's address can be believed
-    trusted = "*" if context.settings.behind_proxy else "127.0.0.1"
+    proxies = list(context.settings.proxies)
     return uvicorn.Config(
         build_app(context),
         host=host,
@@ -60,7 +65,9 @@ def _config(context: Context, host: str, port: int) -> uvicorn.Config:
         timeout_graceful_shutdown=10,
         # longer than people take over one evaluation, so that a confirm finds its connection open
         timeout_keep_alive=75,
-        forwarded_allow_ips=trusted,
+        forwarded_allow_ips=proxies,
+        http=build_protocol(proxies),
+        server_header=False,
     )
 
 

@@ -35,7 +35,7 @@ class Visitor:
     def ask(self, query: str = "") -> float:
         """Milliseconds to the screen of a place; raises RuntimeError where there is none."""
         started = time.perf_counter()
-        self.http.request("GET", f"/api/scrutiny/large/step?{query}", headers=self.headers)
+        self.http.request("POST", f"/api/scrutiny/large/step?{query}", headers=self.headers)
         answer = self.http.getresponse()
         body = answer.read()
         took = 1000 * (time.perf_counter() - started)

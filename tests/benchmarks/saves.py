@@ -75,7 +75,7 @@ class Annotator:
         self.step = await self.open()
 
     async def open(self) -> Json:
-        status, _, body = await self.ask("GET", "/api/scrutiny/demo/step")
+        status, _, body = await self.ask("POST", "/api/scrutiny/demo/step")
         assert status == 200, body[:300]
         return dict(json.loads(body))
 

@@ -37,17 +37,17 @@ class Worker:
         assert self.browser.post("/s/demo/begin").status_code == 303
 
     def work(self, at_most: int = 1000) -> None:
-        step = self._get("/api/scrutiny/demo/step")
+        step = self._open()
         while step["instance"] and at_most:
             answer = self.browser.post("/api/scrutiny/demo/submissions", json=confirm(step))
             assert answer.status_code == 200, answer.text
             self.done.append(step["instance"]["id"])
             step, at_most = answer.json()["next"], at_most - 1
             if not step["instance"]:
-                step = self._get("/api/scrutiny/demo/step")
+                step = self._open()
 
-    def _get(self, path: str) -> Any:
-        answer = self.browser.get(path)
+    def _open(self) -> Any:
+        answer = self.browser.post("/api/scrutiny/demo/step")
         assert answer.status_code == 200, answer.text
         return answer.json()
 

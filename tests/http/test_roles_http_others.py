@@ -73,7 +73,7 @@ def test_an_instance_of_another_task_is_not_here(world: World, who: str) -> None
     for instance in foreign_instances(world):
         place = {"instance": instance, "criterion": world.saved[who].criterion}
         browser = world.browser(who)
-        refuse(world, ask(browser, "GET", f"{API}/step", params=place), 404)
+        refuse(world, ask(browser, "POST", f"{API}/step", params=place), 404)
         refuse(world, ask(browser, "GET", f"{API}/history", params=place), 404)
         refuse(world, ask(browser, "POST", f"{API}/marks", json={"instance": instance, "skipped": True}), 404)
         suggested = {"instance": instance, "text": "Be brief."}
@@ -93,7 +93,7 @@ def test_a_criterion_of_another_task_is_not_here(world: World, who: str) -> None
     foreign = criterion_of(world, "quiz")
     refuse(world, save(world, who, criterion=foreign), 404)
     place = {"instance": world.saved[who].instance, "criterion": foreign}
-    refuse(world, ask(world.browser(who), "GET", f"{API}/step", params=place), 404)
+    refuse(world, ask(world.browser(who), "POST", f"{API}/step", params=place), 404)
 
 
 def criterion_of(world: World, slug: str) -> int:
@@ -211,11 +211,11 @@ def test_who_came_by_one_study_s_link_is_a_stranger_to_the_others(world: World) 
     with world.server.browser() as browser:
         assert browser.post("/s/gate/consent", data={"worker": "worker00000002"}).status_code == 303
         assert browser.post("/s/gate/begin").status_code == 303
-        assert browser.get("/api/scrutiny/gate/step").status_code == 200
+        assert browser.post("/api/scrutiny/gate/step").status_code == 200
         before = dump(world)
         for slug in ("work", "demo", "quiz", "voting", "work" + OTHER):
             for way in ("step", "history?instance=1&criterion=1"):
-                answer = ask(browser, "GET", f"/api/scrutiny/{slug}/{way}")
+                answer = ask(browser, "POST" if way == "step" else "GET", f"/api/scrutiny/{slug}/{way}")
                 assert answer.status == 403 and "The answer" not in answer.text
             body = body_of(world, "annotator")
             assert ask(browser, "POST", f"/api/scrutiny/{slug}/submissions", json=body).status == 403

@@ -65,7 +65,7 @@ def gives_away(answer: Any) -> list[str]:
 def test_nobody_without_a_session(ask: Callable[[str], TestClient]) -> None:
     client = ask("")
     for answer in (
-        client.get(f"{BASE}/step"),
+        client.post(f"{BASE}/step"),
         client.get(f"{BASE}/history", params={"instance": 1, "criterion": 1}),
         client.post(f"{BASE}/suggestions", json={"instance": 1, "text": "Be brief."}),
         client.post(f"{BASE}/marks", json={"instance": 1}),
@@ -76,7 +76,7 @@ def test_nobody_without_a_session(ask: Callable[[str], TestClient]) -> None:
 def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callable[[str], TestClient]) -> None:
     use_design(context, owner, first_share=1)
     client = ask("Ana")
-    step = client.get(f"{BASE}/step").json()
+    step = client.post(f"{BASE}/step").json()
     answer = client.post(f"{BASE}/submissions", json=body(step, 2)).json()
     assert answer["saved"]["revision"] == 0
     then = answer["next"]
@@ -99,14 +99,14 @@ def test_no_route_gives_a_withheld_draft_away(
     for design in ({"first_share": 1.0}, {"blind_share": 1.0}):
         use_design(context, owner, **design)
         client = ask(f"Ana {design}")
-        step = client.get(f"{BASE}/step").json()
+        step = client.post(f"{BASE}/step").json()
         places: list[dict[str, Any]] = [{"at": n} for n in range(1, 5)]
         places += [
             {"instance": step["instance"]["id"], "criterion": c["id"], "move": move}
             for c, move in itertools.product(step["criteria"], Move)
         ]
         answers = [
-            client.get(f"{BASE}/step", params={**place, "filter": which})
+            client.post(f"{BASE}/step", params={**place, "filter": which})
             for place, which in itertools.product(places, Filter)
         ]
         key = {"instance": drafted.instance, "criterion": drafted.criterion}
@@ -134,7 +134,7 @@ def test_a_save_after_which_no_work_is_given_is_kept(
     person, token = onboarding.arrive(context, "demo", Link("prolific", "worker00000001", "S", "A"))
     onboarding.begin(context, person, "demo")
     client.cookies.set(COOKIE, token)
-    step, sent = client.get(f"{BASE}/step").json(), []
+    step, sent = client.post(f"{BASE}/step").json(), []
     while step:
         sent.append(body(step, 4))
         answer = client.post(f"{BASE}/submissions", json=sent[-1])
@@ -148,12 +148,12 @@ def test_a_save_after_which_no_work_is_given_is_kept(
 
 def test_history_and_suggestions_are_of_ones_own_queue(ask: Callable[[str], TestClient]) -> None:
     client = ask("Ana")
-    step = client.get(f"{BASE}/step").json()
+    step = client.post(f"{BASE}/step").json()
     suggestion = {"instance": step["instance"]["id"], "text": "Be brief."}
     assert client.post(f"{BASE}/suggestions", json=suggestion).json() == {"suggested": True}
     assert client.post(f"{BASE}/suggestions", json=suggestion | {"text": " "}).status_code == 422
     for instance in (10_000, 2**70):
         key = {"instance": instance, "criterion": step["criterion"]}
         assert client.get(f"{BASE}/history", params=key).status_code in (404, 422)
-        assert client.get(f"{BASE}/step", params=key).status_code in (404, 422)
+        assert client.post(f"{BASE}/step", params=key).status_code in (404, 422)
     assert client.post(f"{BASE}/suggestions", json=suggestion | {"instance": 10_000}).status_code == 404

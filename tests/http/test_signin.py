@@ -215,7 +215,7 @@ def go_through(space: TestClient, provider: Provider, next: str = "") -> httpx.R
 def test_the_owner_signs_in_by_hugging_face(space: TestClient, provider: Provider) -> None:
     answer = go_through(space, provider)
     assert answer.status_code == 303 and answer.headers["location"] == "../"
-    session = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(COOKIE))
+    session = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(f"__Host-{COOKIE}="))
     # inside huggingface.co's page only such a cookie comes back
     assert "SameSite=none" in session and "Secure" in session and "HttpOnly" in session
     assert TICKET not in space.cookies

@@ -274,7 +274,7 @@ def test_a_member_of_the_team_takes_part_by_signing_in(study: Context, owner: Pe
     assert "I agree and take part" in browser.get("/s/demo").text
     assert browser.post("/s/demo/consent").status_code == 303
     assert browser.post("/s/demo/begin").status_code == 303
-    assert browser.get("/api/scrutiny/demo/step").json()["instance"]
+    assert browser.post("/api/scrutiny/demo/step").json()["instance"]
 
 
 def test_closing_gives_the_code_to_whoever_did_something(study: Context, owner: Person) -> None:

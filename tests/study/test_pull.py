@@ -67,7 +67,7 @@ class Worker:
 
     def work(self) -> int:
         """Confirm the whole queue; how many evaluations that were."""
-        step, n = self.client.get("/api/scrutiny/demo/step").json(), 0
+        step, n = self.client.post("/api/scrutiny/demo/step").json(), 0
         while not step["finished"]:
             answer = self.client.post("/api/scrutiny/demo/submissions", json=self.decide(step))
             assert answer.status_code == 200, answer.text

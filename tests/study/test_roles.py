@@ -118,8 +118,8 @@ ROUTES: dict[str, dict[str, bool]] = {
     "GET /download/demo/paper-tables.zip": TEAM,
     "GET /download/demo/charts/agreement/alpha.csv": TEAM,
     "GET /download/demo/scores.csv": TEAM,
-    "GET /api/scrutiny/demo/step": MEMBERS,
-    "GET /api/scrutiny/crowd/step": GUESTS,
+    "POST /api/scrutiny/demo/step": MEMBERS,
+    "POST /api/scrutiny/crowd/step": GUESTS,
     "GET /api/scrutiny/demo/history?instance=1&criterion=1": MEMBERS,
     "POST /api/scrutiny/demo/submissions": MEMBERS,
     "POST /api/scrutiny/demo/marks": MEMBERS,
@@ -127,14 +127,9 @@ ROUTES: dict[str, dict[str, bool]] = {
     "GET /": MEMBERS,
     "GET /config": MEMBERS,
     "POST /gradio_api/queue/join": MEMBERS,
-    "POST /gradio_api/run/on_load": MEMBERS,
-    "POST /gradio_api/call/on_load": MEMBERS,
-    "POST /gradio_api/upload": MEMBERS,
     "GET /admin/": OWNER,
     "GET /admin/config": OWNER,
     "POST /admin/gradio_api/queue/join": OWNER,
-    "POST /admin/gradio_api/run/on_load": OWNER,
-    "POST /admin/gradio_api/call/on_load": OWNER,
     "POST /admin/gradio_api/upload": OWNER,
 }
 """Every route of ours and the doors of Gradio's, with who is let through it."""
@@ -225,11 +220,11 @@ def test_others_work_is_out_of_reach_over_http(context: Context, people: dict[st
         mine, theirs = server.browser(), server.browser()
         mine.cookies.set(COOKIE, session(context, people["guest"]))
         theirs.cookies.set(COOKIE, session(context, other))
-        my_step = mine.get("/api/scrutiny/crowd/step").json()
-        their_step = theirs.get("/api/scrutiny/crowd/step").json()
+        my_step = mine.post("/api/scrutiny/crowd/step").json()
+        their_step = theirs.post("/api/scrutiny/crowd/step").json()
         instance = my_step["instance"]["id"]
         assert instance != their_step["instance"]["id"]
-        look = theirs.get("/api/scrutiny/crowd/step", params={"instance": instance})
+        look = theirs.post("/api/scrutiny/crowd/step", params={"instance": instance})
         assert look.status_code == 404 and my_step["instance"]["output"] not in look.text
         body = BODIES["POST /api/scrutiny/demo/submissions"]["json"]
         body = body | {"instance": instance, "criterion": my_step["criterion"], "draft": None}
@@ -240,6 +235,6 @@ def test_others_work_is_out_of_reach_over_http(context: Context, people: dict[st
         owner.cookies.set(COOKIE, session(context, people["owner"]))
         assert owner.post("/api/scrutiny/crowd/submissions", json=body).status_code == 403
         assert theirs.post("/signout/everywhere").status_code == 303
-        assert theirs.get("/api/scrutiny/crowd/step").status_code == 401
+        assert theirs.post("/api/scrutiny/crowd/step").status_code == 401
     with context.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 0

@@ -133,14 +133,14 @@ def scrutinise(method: str, part: str, by: str, content: Callable[[World, str], 
         slug = slug_of("work", which if by == "task" else "own")
         instance = instance_of(world, who, which if by == "instance" else "own")
         sent = content(world, who) | {"instance": instance}
-        options = {"params": sent} if method == "GET" else {"json": sent}
+        options = {"params": sent} if method == "GET" or part == "step" else {"json": sent}
         return ask(world.browser(who), method, f"/api/scrutiny/{slug}/{part}", **options)
 
     return knock
 
 
 SCRUTINY: dict[str, tuple[str, str, Callable[[World, str], dict[str, Any]]]] = {
-    "get_step": ("GET", "step", lambda world, who: {}),
+    "get_step": ("POST", "step", lambda world, who: {}),
     "list_history": ("GET", "history", lambda world, who: {"criterion": body_of(world, who)["criterion"]}),
     "submit": ("POST", "submissions", body_of),
     "mark_instance": ("POST", "marks", lambda world, who: {"flagged": True}),

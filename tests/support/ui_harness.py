@@ -106,7 +106,7 @@ class Harness:
             Route("/table.js", lambda request: Response(TABLE_JS, media_type="text/javascript")),
             Route("/page.css", lambda request: Response(CSS, media_type="text/css")),
             Route("/sheet.json", lambda request: JSONResponse(self.sheet)),
-            Route("/api/scrutiny/{slug}/step", self.get_step),
+            Route("/api/scrutiny/{slug}/step", self.get_step, methods=["POST"]),
             Route("/api/scrutiny/{slug}/submissions", self.post_submission, methods=["POST"]),
             Route("/api/scrutiny/{slug}/marks", self.post_mark, methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),

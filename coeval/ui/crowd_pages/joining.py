@@ -18,7 +18,7 @@ from coeval.study.crowd.onboarding import Link, Visit
 from coeval.study.people.sessions import get_signed_in
 from coeval.ui.components.view import el
 from coeval.ui.crowd_pages.study_views import StudyView, show_code, show_front, show_standing
-from coeval.ui.server.identity import COOKIE, get_person, keep_session
+from coeval.ui.server.identity import get_person, keep_session, read_session
 from coeval.ui.server.pages import render_page
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -130,7 +130,7 @@ def _add_work(app: FastAPI, context: Context) -> None:
 
 
 def _who(context: Context, request: Request) -> Person | None:
-    return get_signed_in(context, request.cookies.get(COOKIE))
+    return get_signed_in(context, read_session(context, request))
 
 
 def _show(context: Context, request: Request, slug: str, page: int) -> Response:
@@ -159,7 +159,7 @@ def _consent(context: Context, request: Request, slug: str, sent: tuple[str, str
         link = Link(front.plan.terms.service, *sent)
         address = request.client.host if request.client else ""
         _, token = onboarding.arrive(
-            context, slug, link, old_token=request.cookies.get(COOKIE), address=address
+            context, slug, link, old_token=read_session(context, request), address=address
         )
         keep_session(context, answer, token)
     else:

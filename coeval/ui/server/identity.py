@@ -18,13 +18,32 @@ from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
 COOKIE = "coeval_session"
 
 
+def cookie_name(settings: Settings, name: str) -> str:
+    """What a cookie of ours is called: where TLS is, by a name that no other host and no plain page can set.
+
+    Browsers take a ``__Host-`` cookie from this very host only, over TLS (RFC 6265bis, 4.1.3.2).
+    """
+    return f"__Host-{name}" if settings.public_url.startswith("https://") else name
+
+
+def read_cookie(settings: Settings, request: Request | gr.Request, name: str) -> str | None:
+    """The value of a cookie of ours, if the browser sent it."""
+    value: str | None = request.cookies.get(cookie_name(settings, name))
+    return value
+
+
+def read_session(context: Context, request: Request | gr.Request) -> str | None:
+    """The token of the session that a request carries, if any."""
+    return read_cookie(context.settings, request, COOKIE)
+
+
 def get_person(context: Context, request: Request | gr.Request | None) -> Person:
     """The person whose session the request carries.
 
     Raises:
         NotAllowedError: there is no session, or it has ended.
     """
-    token = request.cookies.get(COOKIE) if request is not None else None
+    token = read_session(context, request) if request is not None else None
     person = get_signed_in(context, token)
     if person is None:
         raise NotAllowedError("You are signed out: sign in again. What you typed is kept in this browser.")
@@ -40,7 +59,13 @@ def set_cookie(settings: Settings, answer: Response, name: str, value: str, seco
     secure = settings.public_url.startswith("https://")
     same_site: Literal["none", "lax"] = "none" if settings.behind_proxy and secure else "lax"
     answer.set_cookie(
-        name, value, max_age=seconds, httponly=True, secure=secure, samesite=same_site, path="/"
+        cookie_name(settings, name),
+        value,
+        max_age=seconds,
+        httponly=True,
+        secure=secure,
+        samesite=same_site,
+        path="/",
     )
 
 

@@ -14,7 +14,15 @@ from coeval.settings import SignIn
 from coeval.study.access import Context
 from coeval.study.people import accounts, sessions
 from coeval.ui.server import oauth
-from coeval.ui.server.identity import COOKIE, drop_cookie, get_person, keep_session, set_cookie
+from coeval.ui.server.identity import (
+    COOKIE,
+    drop_cookie,
+    get_person,
+    keep_session,
+    read_cookie,
+    read_session,
+    set_cookie,
+)
 from coeval.ui.server.pages import render_page
 
 TICKET = "coeval_login"
@@ -29,13 +37,13 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
 
     @app.get("/signin")
     def show_sign_in(request: Request, next: str = "") -> Response:
-        if sessions.get_signed_in(context, request.cookies.get(COOKIE)):
+        if sessions.get_signed_in(context, read_session(context, request)):
             return RedirectResponse(f"./{check_next(next)}", 303)
         return _sign_in_page(context, next=check_next(next))
 
     @app.post("/signout")
     def post_sign_out(request: Request) -> Response:
-        sessions.sign_out(context, request.cookies.get(COOKIE, ""))
+        sessions.sign_out(context, read_session(context, request) or "")
         return _signed_out(context)
 
     @app.post("/signout/everywhere")
@@ -91,7 +99,7 @@ def _add_names(app: FastAPI, context: Context) -> None:
         request: Request, name: str = Form("", max_length=1000), next: str = Form("", max_length=200)
     ) -> Response:
         try:
-            old = request.cookies.get(COOKIE)
+            old = read_session(context, request)
             return _let_in(
                 context, lambda: sessions.sign_in(context, name, old_token=old), f"./{check_next(next)}"
             )
@@ -108,7 +116,7 @@ def _add_accounts(app: FastAPI, context: Context) -> None:
         next: str = Form("", max_length=200),
     ) -> Response:
         address = request.client.host if request.client else ""
-        old = request.cookies.get(COOKIE)
+        old = read_session(context, request)
         try:
             return _let_in(
                 context,
@@ -134,7 +142,7 @@ def _add_invitations(app: FastAPI, context: Context) -> None:
         name: str = Form("", max_length=1000),
         password: str = Form("", max_length=1000),
     ) -> Response:
-        old = request.cookies.get(COOKIE)
+        old = read_session(context, request)
         try:
             return _let_in(
                 context,
@@ -181,9 +189,9 @@ def _add_huggingface(app: FastAPI, context: Context) -> None:
 
     @app.get("/login/callback")
     def end_login(request: Request, state: str = "", code: str = "") -> Response:
-        state_, _, rest = request.cookies.get(TICKET, "").partition(".")
+        state_, _, rest = (read_cookie(settings, request, TICKET) or "").partition(".")
         verifier, _, next = rest.partition(".")
-        old = request.cookies.get(COOKIE)
+        old = read_session(context, request)
         try:
             profile = oauth.get_profile(known, f"{state_}.{verifier}", state, code, redirect_uri)
             answer = _let_in(

@@ -105,7 +105,7 @@ export class Workbench {
     this.frame.busy(true);
     const path = `api/scrutiny/${encodeURIComponent(this.slug)}/step`;
     try {
-      const step = await request('GET', withQuery(path, { filter: this.filter, ...query }));
+      const step = await request('POST', withQuery(path, { filter: this.filter, ...query }));
       if (turn === this.turn) this.show(step, { asked: Object.keys(query).length > 0 });
     } catch (error) {
       if (turn === this.turn) this.onfailed(error, query);

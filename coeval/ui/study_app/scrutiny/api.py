@@ -39,8 +39,8 @@ def add_api(app: FastAPI, context: Context) -> None:
     """Add the routes under /api to the server."""
     router = APIRouter(prefix="/api/scrutiny/{slug}")
 
-    @router.get("/step")
-    def get_step(
+    @router.post("/step")
+    def post_step(
         request: Request,
         slug: str,
         filter: Filter = Filter.UNFINISHED,

@@ -1,0 +1,137 @@
+"""What stands before a mounted Gradio app: the routes its pages use, for those who may see the page, and no more.
+
+Every event of Gradio is an endpoint, and beside the events it has some sixty routes of its own. What our pages
+never ask for is not there. A file named in an event is fetched by Gradio before any check of ours, so such events
+are refused here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from coeval.domain import Role
+from coeval.study.access import Context
+from coeval.study.people.sessions import get_member, get_signed_in
+from coeval.ui.server.bodies import replay
+from coeval.ui.server.identity import read_session
+
+READ = re.compile(
+    r"/|/config|/theme\.css|/favicon\.ico|/(static|assets)/.+"
+    r"|/gradio_api/(app_id|queue/data|heartbeat/[a-z0-9]{1,40})"
+)
+WRITE = re.compile(r"/gradio_api/(queue/join|cancel|reset)")
+UPLOADS = {"GET": "/gradio_api/upload_progress", "POST": "/gradio_api/upload"}
+EVENT = "/gradio_api/queue/join"
+DEEPEST = 60
+"""Levels of an event's JSON; a table of ours has six."""
+
+
+class GradioGate:
+    """ASGI middleware around one mounted Gradio app; ``role`` is who may reach it, None for every member."""
+
+    def __init__(self, app: ASGIApp, context: Context, role: Role | None, *, takes_files: bool) -> None:
+        self.app, self.context, self.role, self.takes_files = app, context, role, takes_files
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+        refusal = self._refuse(scope, path)
+        if refusal is None and path == EVENT:
+            body = (await receive()).get("body", b"")  # whole already: the guard has read it
+            refusal = self._check_event(body, scope)
+            receive = replay(body, receive)
+        await (refusal or self.app)(scope, receive, send)
+
+    def _refuse(self, scope: Scope, path: str) -> Response | None:
+        if not self._has(scope["method"], path):
+            return JSONResponse({"error": "not_found", "message": "There is no such page."}, 404)
+        token = read_session(self.context, Request(scope))
+        person = get_member(self.context, token)
+        if person is not None and self.role in (None, person.role):
+            return None
+        if path != "/":
+            message = "You are signed out: sign in again."
+            return JSONResponse({"error": "sign_in", "message": message, "detail": message}, 401)
+        base = scope.get("app_root_path", "")
+        if person is not None:
+            return RedirectResponse(f"{base}/", 303)
+        is_guest = get_signed_in(self.context, token) is not None
+        return RedirectResponse(f"{base}/{'s/' if is_guest else 'signin'}", 303)
+
+    def _has(self, method: str, path: str) -> bool:
+        if self.takes_files and UPLOADS.get(method) == path:
+            return True
+        known = READ if method in ("GET", "HEAD") else WRITE if method == "POST" else None
+        return bool(known and known.fullmatch(path))
+
+    def _check_event(self, body: bytes, scope: Scope) -> Response | None:
+        """Refuse an event that names a file, or an address where one lies."""
+        try:
+            files = find_files(json.loads(body))
+        except (ValueError, RecursionError):
+            return _unreadable("This event cannot be read: reload the page and try again.")
+        if files and not self.takes_files:
+            return _unreadable("This page takes no files: remove what was dropped on it and try again.")
+        host = Headers(scope=scope).get("host", "")
+        if not all(is_uploaded(file, host) for file in files):
+            return _unreadable("A file has to be uploaded: an address is not fetched.")
+        return None
+
+
+def _unreadable(message: str) -> Response:
+    return JSONResponse({"error": "input", "message": message, "detail": message}, 422)
+
+
+def find_files(sent: Any) -> list[dict[str, Any]]:
+    """Every object in an event that Gradio could take for a file.
+
+    >>> find_files({"data": [[{"path": "http://x.example/a"}], {"rows": []}]})
+    [{'path': 'http://x.example/a'}]
+
+    Raises:
+        RecursionError: the event is nested deeper than any of ours.
+    """
+    files: list[dict[str, Any]] = []
+    level = [sent]
+    for _ in range(DEEPEST):
+        if not level:
+            return files
+        files += [one for one in level if isinstance(one, dict) and ("path" in one or "meta" in one)]
+        level = [
+            child
+            for one in level
+            if isinstance(one, dict | list)
+            for child in (one.values() if isinstance(one, dict) else one)
+        ]
+    raise RecursionError
+
+
+def is_uploaded(file: dict[str, Any], host: str) -> bool:
+    """Whether a file object names what was uploaded here and nothing that would have to be fetched.
+
+    >>> is_uploaded({"path": "/tmp/gradio/ab/x.csv", "url": None}, "localhost:7860")
+    True
+    >>> is_uploaded({"path": "http://10.0.0.1/x"}, ""), is_uploaded({"path": "/a", "url": "ftp://b/c"}, "b")
+    (False, False)
+    """
+    path, url = file.get("path"), file.get("url")
+    if not isinstance(path, str) or not path.startswith("/") or path.startswith("//") or "://" in path:
+        return False
+    if not url:
+        return True
+    if not isinstance(url, str):
+        return False
+    parts = urlsplit(url)
+    here = parts.scheme in ("", "http", "https") and parts.netloc in ("", host)
+    return here and not parts.query and unquote(parts.path).endswith(f"/gradio_api/file={path}")

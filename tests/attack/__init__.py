@@ -1,0 +1,1 @@
+"""Attacks: one file a class, each failing before its defence was built."""
