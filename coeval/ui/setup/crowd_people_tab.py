@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Attempt, Participant, Person
-from coeval.errors import CoevalError, InputError, NotFoundError
+from coeval.errors import InputError, NotFoundError
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.crowd import overview, plans
@@ -17,13 +17,11 @@ from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.components.words import plural
 from coeval.ui.components.words import shown as shown_estimate
 from coeval.ui.crowd_pages.study_views import show_attempts
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update
 from coeval.ui.study_app.agreement.people import first_alphas
 
-Bind = Callable[[Callable[..., Any]], None]
 REFRESH_SECONDS = 20
 """How often the progress of a study is read again while Set-up shows it."""
-QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 HEAD = [
     "Who",
     "State",
@@ -46,77 +44,60 @@ DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 """What an owner can do about somebody; what cannot be undone stands apart."""
 
 
-def build_crowd_people_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    progress, reviews = View(elem_id="crowd-progress"), View(elem_id="crowd-reviews")
-    with gr.Column(elem_classes="card", visible=False) as deciding_box:
-        with gr.Row():
-            who = gr.Dropdown([], label="Who", elem_id="crowd-who")
-            comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
-        with gr.Row(elem_classes="actions"):
-            buttons = {
-                name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
-                for name, label, look in DECISIONS
-            }
-    clock = gr.Timer(REFRESH_SECONDS, active=False)
-    outputs = [progress, reviews, who, deciding_box, clock]
+class CrowdPeopleTab(Tab):
+    """How far a crowd study is, exams that wait for an owner, and what to do about somebody."""
 
-    def _nothing(note: Node | None) -> dict[Any, Any]:
-        shut = {deciding_box: gr.Column(visible=False), clock: gr.Timer(active=False)}
-        return {progress: note, reviews: None, **shut}
+    title, id = "Crowd people", "crowd-people"
 
-    def _progress(person: Person, slug: str, found: Overview) -> Node:
-        return _progress_view(slug, found, _agreement_words(context, person, slug))
+    def build(self) -> None:
+        self.progress, self.reviews = View(elem_id="crowd-progress"), View(elem_id="crowd-reviews")
+        with gr.Column(elem_classes="card", visible=False) as self.deciding_box:
+            with gr.Row():
+                self.who = gr.Dropdown([], label="Who", elem_id="crowd-who")
+                comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
+            with gr.Row(elem_classes="actions"):
+                buttons = {
+                    name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
+                    for name, label, look in DECISIONS
+                }
+        self.clock = gr.Timer(REFRESH_SECONDS, active=False)
+        self.outputs = [self.progress, self.reviews, self.who, self.deciding_box, self.clock]
+        for name, button in buttons.items():
+            self.on(button.click, partial(self.on_decision, name), [self.who, comment])
+        self.on(self.clock.tick, self.on_tick, outputs=self.progress, quiet=True)
 
-    def _state(person: Person, slug: str | None) -> dict[Any, Any]:
+    def load(self, person: Person, slug: str) -> Update:
         if not slug:
-            return _nothing(None)
+            return self._nothing(None)
         try:
-            found = overview.get_overview(context, person, slug)
+            seen = overview.get_overview(self.context, person, slug)
         except NotFoundError:
-            return _nothing(el("p.note", "This task is not given out to a crowd: see the tab Crowd."))
-        waiting = overview.list_reviews(context, person, slug)
+            return self._nothing(el("p.note", "This task is not given out to a crowd: see the tab Crowd."))
+        waiting = overview.list_reviews(self.context, person, slug)
         return {
-            progress: _progress(person, slug, found),
-            reviews: [_review_view(one, attempt) for one, attempt in waiting],
-            deciding_box: gr.Column(visible=True),
-            clock: gr.Timer(active=True),
-            who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in found.people]),
+            self.progress: self._progress(person, slug, seen),
+            self.reviews: [_review_view(one, attempt) for one, attempt in waiting],
+            self.deciding_box: gr.Column(visible=True),
+            self.clock: gr.Timer(active=True),
+            self.who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in seen.people]),
         }
 
-    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        try:
-            return _state(get_person(context, request), slug)
-        except CoevalError as error:
-            raise shown(error) from error
+    def _nothing(self, note: Node | None) -> Update:
+        shut = {self.deciding_box: gr.Column(visible=False), self.clock: gr.Timer(active=False)}
+        return {self.progress: note, self.reviews: None, **shut}
 
-    def on_tick(slug: str | None, request: gr.Request) -> Any:
-        try:
-            person = get_person(context, request)
-            return _progress(person, slug or "", overview.get_overview(context, person, slug or ""))
-        except CoevalError:
-            return gr.skip()  # the next press of a button says what is wrong
+    def _progress(self, person: Person, slug: str, seen: Overview) -> Node:
+        return _progress_view(slug, seen, _agreement_words(self.context, person, slug))
 
-    def deciding(name: str) -> Callable[..., Any]:
-        def on_decision(slug: str, chosen: str | None, said: str, request: gr.Request) -> dict[Any, Any]:
-            try:
-                person = get_person(context, request)
-                if chosen:
-                    _decide(context, person, slug, name, chosen, said or "")
-                return _state(person, slug)
-            except CoevalError as error:
-                raise shown(error) from error
+    def on_tick(self, person: Person, slug: str) -> Node:
+        return self._progress(person, slug, overview.get_overview(self.context, person, slug))
 
-        return on_decision
-
-    for name, button in buttons.items():
-        button.click(deciding(name), [task, who, comment], outputs, **QUICK)
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(on_load, task, outputs, **QUICK)
-
-    clock.tick(on_tick, task, progress, **QUICK)
-    return load_on
+    def on_decision(
+        self, name: str, person: Person, slug: str, who: str | None, comment: str | None
+    ) -> Update:
+        if who:
+            _decide(self.context, person, slug, name, who, comment or "")
+        return self.load(person, slug)
 
 
 def _decide(context: Context, person: Person, slug: str, name: str, who: str, comment: str) -> None:

@@ -2,107 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person, Plan, StudyState, Terms
-from coeval.errors import CoevalError
 from coeval.study import tasks
-from coeval.study.access import Context
 from coeval.study.crowd import exams, plans
 from coeval.ui.components.view import View, el
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update, need_task
 
-Bind = Callable[[Callable[..., Any]], None]
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
 """What Prolific fills in, to be copied into the study's address there."""
-QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
 
 
-def build_crowd_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    status = View(elem_id="crowd-status")
-    with gr.Row(equal_height=False):
-        with gr.Column(elem_classes="card"):
-            numbers = _build_numbers()
-        with gr.Column(elem_classes="card"):
-            texts = _build_texts()
-    with gr.Row(elem_classes="actions"):
-        states = {state: gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0) for state in StudyState}
-        save = gr.Button(
-            "Give the task out by this plan", variant="primary", elem_id="crowd-save", scale=0, min_width=280
-        )
-    with gr.Accordion("Answer keys: of the exam, and attention checks", open=False):
-        keys = gr.Textbox(
-            lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
-            info="Of the task chosen above. On the exam's task they are the exam's key, here attention checks.",
-        )  # fmt: skip
-        save_keys = gr.Button("Set the keys", elem_id="crowd-keys-save")
-    fields = {**numbers, **texts}
-    outputs = [status, *fields.values()]
+class CrowdTab(Tab):
+    """The plan by which a task is given out, its answer keys, and whether it runs."""
 
-    def _state(person: Person, slug: str | None, note: str = "") -> dict[Any, Any]:
+    title, id = "Crowd", "crowd"
+
+    def build(self) -> None:
+        self.status = View(elem_id="crowd-status")
+        with gr.Row(equal_height=False):
+            with gr.Column(elem_classes="card"):
+                numbers = _build_numbers()
+            with gr.Column(elem_classes="card"):
+                texts = _build_texts()
+        self.fields = {**numbers, **texts}
+        self.outputs = [self.status, *self.fields.values()]
+        with gr.Row(elem_classes="actions"):
+            for state in StudyState:
+                button = gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0)
+                self.on(button.click, partial(self.on_state, state))
+            save = gr.Button(
+                "Give the task out by this plan", variant="primary", elem_id="crowd-save", scale=0, min_width=280
+            )
+        self.on(save.click, self.on_save, list(self.fields.values()))
+        self._build_keys()
+
+    def _build_keys(self) -> None:
+        with gr.Accordion("Answer keys: of the exam, and attention checks", open=False):
+            keys = gr.Textbox(
+                lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
+                info="Of the task chosen above. On the exam's task they are the exam's key, here attention checks.",
+            )  # fmt: skip
+            save = gr.Button("Set the keys", elem_id="crowd-keys-save")
+        self.on(save.click, self.on_keys, [keys])
+
+    def load(self, person: Person, slug: str, note: str = "") -> Update:
         if not slug:
-            return {status: el("p.note", "State a task first.")}
-        plan = plans.get_plan(context, person, slug)
-        exam = next((t.slug for t in tasks.list_tasks(context, person) if plan and t.id == plan.exam), "")
+            return {self.status: el("p.note", "Describe a task first, under Tasks.")}
+        plan = plans.get_plan(self.context, person, slug)
+        known = tasks.list_tasks(self.context, person)
+        exam = next((task.slug for task in known if plan and task.id == plan.exam), "")
         values = _values(plan or Plan(), exam)
         return {
-            status: _status(slug, plan, note),
-            **{fields[name]: value for name, value in values.items()},
+            self.status: _status(slug, plan, note),
+            **{self.fields[name]: value for name, value in values.items()},
         }
 
-    def _answer(request: gr.Request, slug: str | None, act: Callable[[Person], str]) -> dict[Any, Any]:
-        try:
-            person = get_person(context, request)
-            return _state(person, slug, act(person) if slug else "")
-        except CoevalError as error:
-            raise shown(error) from error
+    def on_save(self, person: Person, slug: str, *values: Any) -> Update:
+        given = dict(zip(self.fields, values, strict=True))
+        before = plans.get_plan(self.context, person, need_task(slug))
+        plan = replace(_read(given), state=before.state if before else StudyState.RUNNING)
+        plans.set_plan(self.context, person, slug, plan, exam=str(given["exam"] or "").strip())
+        return self.load(person, slug, "The plan is saved.")
 
-    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        return _answer(request, slug, lambda person: "")
+    def on_keys(self, person: Person, slug: str, text: str | None) -> Update:
+        n = exams.set_keys(self.context, person, need_task(slug), text or "")
+        return self.load(person, slug, f"{n} answer keys are set.")
 
-    def on_save(request: gr.Request, slug: str, *values: Any) -> dict[Any, Any]:
-        given = dict(zip(fields, values, strict=True))
-
-        def act(person: Person) -> str:
-            before = plans.get_plan(context, person, slug)
-            plan = replace(_read(given), state=before.state if before else StudyState.RUNNING)
-            plans.set_plan(context, person, slug, plan, exam=str(given["exam"] or "").strip())
-            return "The plan is saved."
-
-        return _answer(request, slug, act)
-
-    def on_keys(slug: str, text: str, request: gr.Request) -> dict[Any, Any]:
-        return _answer(
-            request,
-            slug,
-            lambda person: f"{exams.set_keys(context, person, slug, text or '')} answer keys are set.",
-        )
-
-    save.click(on_save, [task, *fields.values()], outputs, **QUICK)
-    save_keys.click(on_keys, [task, keys], outputs, **QUICK)
-    for state, button in states.items():
-        button.click(_on_state(context, state, _answer), task, outputs, **QUICK)
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(on_load, task, outputs, **QUICK)
-
-    return load_on
-
-
-def _on_state(context: Context, state: StudyState, answer: Callable[..., Any]) -> Callable[..., Any]:
-    def on_state(slug: str, request: gr.Request) -> Any:
-        def act(person: Person) -> str:
-            plans.set_state(context, person, slug, state)
-            return f"The study is {state}."
-
-        return answer(request, slug, act)
-
-    return on_state
+    def on_state(self, state: StudyState, person: Person, slug: str) -> Update:
+        plans.set_state(self.context, person, need_task(slug), state)
+        return self.load(person, slug, f"The study is {state}.")
 
 
 def _label(state: StudyState) -> str:

@@ -2,79 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.errors import CoevalError, InputError
+from coeval.errors import InputError
 from coeval.rules.arms import Design, Display
-from coeval.study.access import Context
 from coeval.study.scrutiny.design import DesignState, get_design, set_design
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.server.identity import get_person, shown
-
-Bind = Callable[[Callable[..., Any]], None]
+from coeval.ui.panel import Panel, Update, need_task
 
 
-def build_design_box(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the box; gives a function that loads it on an event."""
-    with gr.Column(elem_classes="card", elem_id="design"):
-        View(_heading())
-        fields = _build_fields()
-        with gr.Row(elem_classes="actions"):
-            save = gr.Button("Save design", elem_id="save-design", scale=0)
-        state = View(elem_id="design-state")
-    outputs = [*fields, state]
-    quick: dict[str, Any] = {
-        "concurrency_limit": None,
-        "api_visibility": "private",
-        "show_progress": "hidden",
-    }
+class DesignBox(Panel):
+    """The design of the task that its heading names, and of no other."""
 
-    def _shown(person: Person, slug: str | None) -> list[Any]:
-        stands = get_design(context, person, slug) if slug else None
-        return [*_values(stands.design if stands else Design()), _state_view(stands)]
+    def build(self) -> None:
+        with gr.Column(elem_classes="card", elem_id="design"):
+            self.heading = View(_heading(""), elem_id="design-heading")
+            self.fields = _build_fields()
+            with gr.Row(elem_classes="actions"):
+                self.save = gr.Button("Save design", elem_id="save-design", scale=0, interactive=False)
+            self.state = View(elem_id="design-state")
+        self.of = gr.State("")
+        self.outputs = [self.heading, *self.fields, self.save, self.state, self.of]
+        self.on(self.save.click, self.on_save, [self.of, *self.fields])
 
-    def on_load(slug: str | None, request: gr.Request) -> list[Any]:
-        try:
-            return _shown(get_person(context, request), slug)
-        except CoevalError as error:
-            raise shown(error) from error
+    def load(self, person: Person, slug: str) -> Update:
+        stands = get_design(self.context, person, slug) if slug else None
+        values = _values(stands.design if stands else Design())
+        return {
+            self.heading: _heading(slug),
+            **dict(zip(self.fields, values, strict=True)),
+            self.save: gr.Button(interactive=bool(slug)),
+            self.state: _state_view(stands),
+            self.of: slug,
+        }
 
-    def on_save(
-        slug: str | None,
-        blind: float,
-        first: float,
-        planted: float,
-        idle: float,
-        display: str,
-        hide: bool,
-        request: gr.Request,
-    ) -> list[Any]:
-        try:
-            person = get_person(context, request)
-            if not slug:
-                raise InputError("There is no task yet: state one above, then choose its design.")
-            set_design(context, person, slug, _read(blind, first, planted, idle, display, hide))
-            gr.Info("Design saved")
-            return _shown(person, slug)
-        except CoevalError as error:
-            raise shown(error) from error
-
-    save.click(on_save, [task, *fields], outputs, **quick)
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(on_load, task, outputs, **quick)
-
-    return load_on
+    def on_save(self, person: Person, slug: str, of: str, *values: Any) -> Update:
+        if need_task(slug) != of:
+            raise InputError(
+                f"The design on the page is that of “{of}”, and the task chosen above is “{slug}”: wait until the "
+                "page shows it, then save."
+            )
+        set_design(self.context, person, slug, _read(*values))
+        gr.Info("Design saved")
+        return self.load(person, slug)
 
 
-def _heading() -> Node:
+def _heading(slug: str) -> Node:
     return el(
         "div",
-        el("h4", "Study design"),
+        el("h4", f"Study design of {slug}" if slug else "Study design"),
         el(
             "p.note",
             "People given a draft lean towards it. These shares let the study measure how far: without them it "
@@ -101,8 +80,8 @@ def _build_fields() -> list[Any]:
             precision=0,
             minimum=10,
             maximum=3600,
-            label="Idle after, seconds",
-            info="Active time stands still without a sign of life for this long.",
+            label="Pause the timer after (seconds)",
+            info="Time without activity for longer than this is not counted as work.",
             elem_id="design-idle",
         )
         display = gr.Radio(
@@ -137,9 +116,9 @@ def _read(blind: float, first: float, planted: float, idle: float | None, displa
         raise InputError("A field of the design cannot be read: choose its value again.") from error
 
 
-def _state_view(stands: DesignState | None) -> Node | None:
+def _state_view(stands: DesignState | None) -> Node:
     if stands is None:
-        return None
+        return el("p.note", "A new task starts with this design. Save the task first to change it.")
     pairs = f"{stands.n_opened:,} instance{' has' if stands.n_opened == 1 else 's have'}"
     said = (
         f"A change applies to what nobody has opened yet. {pairs} been opened, counted per person, and keep "

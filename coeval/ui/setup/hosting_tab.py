@@ -2,87 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import gradio as gr
 
 from coeval.clock import read_time, utc_now
-from coeval.domain import Role
-from coeval.errors import CoevalError
+from coeval.domain import Person, Role
 from coeval.settings import SignIn
-from coeval.study.access import Context
 from coeval.study.hosting import snapshots
 from coeval.study.hosting.snapshots import ShelfState, SnapshotState
 from coeval.study.people import accounts, sessions
 from coeval.study.people.accounts import build_link
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.components.words import plural
-from coeval.ui.server.identity import get_person, shown
-
-Bind = Callable[[Callable[..., Any]], None]
-QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
+from coeval.ui.panel import Tab, Update
 
 
-def build_hosting_tab(context: Context) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    kept = View(elem_id="snapshots")
-    with gr.Row(elem_classes="actions"):
-        take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
-    with gr.Column(elem_classes="card", visible=context.settings.sign_in is SignIn.ACCOUNTS):
-        View(el("h4", "Invite"))
-        with gr.Row():
-            role = gr.Radio([str(one) for one in Role], value=str(Role.ANNOTATOR), label="Invite as")
-            name = gr.Textbox(
-                label="Or a new password for", placeholder="a name, or empty", elem_id="invite-name"
-            )
-        link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
+class HostingTab(Tab):
+    """Snapshots of the file, invitations, and ending sessions."""
+
+    title, id = "Hosting", "hosting"
+
+    def build(self) -> None:
+        self.kept = View(elem_id="snapshots")
         with gr.Row(elem_classes="actions"):
-            make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
-    with gr.Column(elem_classes="card"):
-        View(el("h4", "Sessions"))
-        who = gr.Textbox(label="End all sessions of", placeholder="a name", elem_id="sessions-name")
-        ended = View(elem_id="sessions-ended")
-        with gr.Row(elem_classes="actions"):
-            end = gr.Button("End them", elem_id="sessions-end", scale=0)
+            take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
+        self.outputs = [self.kept]
+        self.on(take.click, self.on_take)
+        self._build_invitations()
+        self._build_sessions()
 
-    def on_load(request: gr.Request) -> Any:
-        return _told(lambda: _view(snapshots.get_snapshots(context, get_person(context, request))))
+    def _build_invitations(self) -> None:
+        with gr.Column(elem_classes="card", visible=self.context.settings.sign_in is SignIn.ACCOUNTS):
+            View(el("h4", "Invite"))
+            with gr.Row():
+                role = gr.Radio([str(one) for one in Role], value=str(Role.ANNOTATOR), label="Invite as")
+                name = gr.Textbox(
+                    label="Or a new password for", placeholder="a name, or empty", elem_id="invite-name"
+                )
+            link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
+            with gr.Row(elem_classes="actions"):
+                make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
+        self.on(make.click, self.on_invite, [role, name], link)
 
-    def on_take(request: gr.Request) -> Any:
-        return _told(lambda: _view(snapshots.take_snapshot(context, get_person(context, request))))
+    def _build_sessions(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("h4", "Sessions"))
+            who = gr.Textbox(label="End all sessions of", placeholder="a name", elem_id="sessions-name")
+            ended = View(elem_id="sessions-ended")
+            with gr.Row(elem_classes="actions"):
+                end = gr.Button("End them", elem_id="sessions-end", scale=0)
+        self.on(end.click, self.on_end, [who], ended)
 
-    def on_invite(wanted: str, known: str, request: gr.Request) -> Any:
-        def act() -> str:
-            role = Role(wanted or Role.ANNOTATOR)
-            token = accounts.invite(context, get_person(context, request), role, name=(known or "").strip())
-            return build_link(context.settings, token)
+    def load(self, person: Person, slug: str) -> Update:
+        return {self.kept: _view(snapshots.get_snapshots(self.context, person))}
 
-        return _told(act)
+    def on_take(self, person: Person, slug: str) -> Update:
+        return {self.kept: _view(snapshots.take_snapshot(self.context, person))}
 
-    def on_end(known: str, request: gr.Request) -> Any:
-        def act() -> Node:
-            name = (known or "").strip()
-            n = sessions.end_sessions(context, get_person(context, request), name)
-            return el("p.note", f"{plural(n, 'session')} of {name} ended.")
+    def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> str:
+        token = accounts.invite(
+            self.context, person, Role(role or Role.ANNOTATOR), name=(known or "").strip()
+        )
+        return build_link(self.context.settings, token)
 
-        return _told(act)
-
-    take.click(on_take, None, kept, **QUICK)
-    make.click(on_invite, [role, name], link, **QUICK)
-    end.click(on_end, who, ended, **QUICK)
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(on_load, None, kept, **QUICK)
-
-    return load_on
-
-
-def _told(act: Callable[[], Any]) -> Any:
-    try:
-        return act()
-    except CoevalError as error:
-        raise shown(error) from error
+    def on_end(self, person: Person, slug: str, known: str | None) -> Node:
+        name = (known or "").strip()
+        n = sessions.end_sessions(self.context, person, name)
+        return el("p.note", f"{plural(n, 'session')} of {name} ended.")
 
 
 def _view(state: SnapshotState | None) -> Node:

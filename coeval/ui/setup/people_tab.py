@@ -2,75 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person, Role
-from coeval.errors import CoevalError
 from coeval.study import tasks
-from coeval.study.access import Context
 from coeval.study.people import sessions
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update
 from coeval.ui.study_app.downloads import FILES
 
-Bind = Callable[[Callable[..., Any]], None]
 
+class PeopleTab(Tab):
+    """Who takes part, in which role and how far, and the export."""
 
-def build_people_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    with gr.Row(equal_height=False):
-        with gr.Column(scale=3):
-            progress = View(elem_id="progress")
-            export = View(elem_id="export")
-        with gr.Column(scale=2, elem_classes="card"):
-            View(el("h4", "Roles"))
-            name = gr.Dropdown([], label="Who", elem_id="role-name")
-            role = gr.Radio([str(one) for one in Role], label="Role", elem_id="role-role")
-            save = gr.Button("Give the role", elem_id="role-save")
-            View(
-                el("p.note", "Owners set up and decide. Researchers see statistics and exports. Annotators vote and "
-                   "scrutinise, and see only their own work.")
-            )  # fmt: skip
-    outputs = [progress, export, name, role]
-    quick: dict[str, Any] = {
-        "concurrency_limit": None,
-        "api_visibility": "private",
-        "show_progress": "hidden",
-    }
+    title, id = "People", "people"
 
-    def _state(person: Person, slug: str | None) -> dict[Any, Any]:
-        known = sessions.list_people(context, person)
-        rows = tasks.list_progress(context, person, slug) if slug else []
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=3):
+                self.progress = View(elem_id="progress")
+                self.export = View(elem_id="export")
+            with gr.Column(scale=2, elem_classes="card"):
+                View(el("h4", "Roles"))
+                self.name = gr.Dropdown([], label="Who", elem_id="role-name")
+                role = gr.Radio([str(one) for one in Role], label="Role", elem_id="role-role")
+                save = gr.Button("Give the role", elem_id="role-save")
+                View(
+                    el("p.note", "Owners set up and decide. Researchers see statistics and exports. Annotators vote "
+                       "and scrutinise, and see only their own work.")
+                )  # fmt: skip
+        self.outputs = [self.progress, self.export, self.name]
+        self.on(save.click, self.on_role, [self.name, role])
+
+    def load(self, person: Person, slug: str) -> Update:
+        people = sessions.list_people(self.context, person)
+        progress = tasks.list_progress(self.context, person, slug) if slug else []
         return {
-            progress: _progress_view(known, rows),
-            export: _export_view(slug) if slug else None,
-            name: gr.Dropdown([(f"{one.name} ({one.role})", one.name) for one in known]),
+            self.progress: _progress_view(people, progress),
+            self.export: _export_view(slug) if slug else None,
+            self.name: gr.Dropdown([(f"{one.name} ({one.role})", one.name) for one in people]),
         }
 
-    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        try:
-            return _state(get_person(context, request), slug)
-        except CoevalError as error:
-            raise shown(error) from error
-
-    def on_role(slug: str | None, who: str | None, wanted: str | None, request: gr.Request) -> dict[Any, Any]:
-        try:
-            person = get_person(context, request)
-            if who and wanted:
-                sessions.set_role(context, person, who, Role(wanted))
-            return _state(get_person(context, request), slug)
-        except CoevalError as error:
-            raise shown(error) from error
-
-    save.click(on_role, [task, name, role], outputs, **quick)
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(on_load, task, outputs, **quick)
-
-    return load_on
+    def on_role(self, person: Person, slug: str, name: str | None, role: str | None) -> Update:
+        if name and role:
+            sessions.set_role(self.context, person, name, Role(role))
+        return self.load(person, slug)
 
 
 def _progress_view(known: list[Person], rows: list[dict[str, Any]]) -> Node:

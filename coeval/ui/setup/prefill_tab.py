@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Job, JobState, Person
-from coeval.errors import CoevalError, InputError, NotFoundError
+from coeval.errors import InputError, NotFoundError
 from coeval.llm.prompting.options import PERSONAS, PROTOCOLS
 from coeval.llm.running.ledger import Prices
 from coeval.study import tasks
-from coeval.study.access import Context
 from coeval.study.drafting import preparing
 from coeval.study.drafting.preparing import Wish
 from coeval.study.drafting.worker import Worker
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.judge_helps import FusionBox, StepsBox
 from coeval.ui.study_app.criteria.criteria_views import model_hint
 
-Bind = Callable[[Callable[..., Any]], None]
 SECONDS = 2.0
 """How often the page asks how far a job is."""
 
 
-def build_prefill_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    return _Prefill(context, task).bind()
+class PrefillTab(Tab):
+    """What a pre-fill will take before, how far it is while, and cancel, resume and send again."""
 
+    title, id = "Pre-fill", "prefill"
 
-class _Prefill:
-    """The components of the tab, and what their events do."""
-
-    def __init__(self, context: Context, task: gr.Dropdown) -> None:
-        self.context, self.task, self.worker = context, task, Worker(context)
-        settings = context.settings
+    def build(self) -> None:
+        self.worker = Worker(self.context)
+        settings = self.context.settings
         with gr.Row(equal_height=False):
             with gr.Column(scale=2, elem_classes="card"):
                 View(el("div", el("h4", "Draft evaluations"), model_hint(settings.has_model, settings.model)))
@@ -60,6 +55,7 @@ class _Prefill:
                 with gr.Column(elem_classes="card"):
                     self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
         self.timer = gr.Timer(SECONDS)
+        self._wire()
 
     def _build_wish(self) -> list[Any]:
         settings = self.context.settings
@@ -86,98 +82,59 @@ class _Prefill:
         own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
         return [*own, self.steps.use, *self.fusion.inputs]
 
-    def bind(self) -> Bind:
-        quick: dict[str, Any] = {
-            "concurrency_limit": None,
-            "api_visibility": "private",
-            "show_progress": "hidden",
-        }
-        outputs = [self.jobs, self.run, self.cancel, self.resume, self.retry]
-        with_wish = [self.task, *self.wish]
-        self.ask.click(self.on_estimate, with_wish, self.estimate, api_visibility="private")
-        self.start.click(self.on_start, with_wish, [self.estimate, *outputs], **quick)
-        self.cancel.click(self.on_cancel, self.task, outputs, **quick)
-        self.resume.click(self.on_resume, self.task, outputs, **quick)
-        self.retry.click(self.on_retry, self.task, outputs, **quick)
-        self.run.input(self.on_show, [self.task, self.run], outputs, **quick)
-        self.timer.tick(self.on_tick, self.task, [self.jobs], **quick)
+    def _wire(self) -> None:
+        state = [self.jobs, self.run, self.cancel, self.resume, self.retry]
+        self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs]
+        self.on(self.ask.click, self.on_estimate, self.wish, self.estimate, show_progress="minimal")
+        self.on(self.start.click, self.on_start, self.wish, [self.estimate, *state])
+        self.on(self.cancel.click, self.on_cancel, outputs=state)
+        self.on(self.resume.click, self.on_resume, outputs=state)
+        self.on(self.retry.click, self.on_retry, outputs=state)
+        self.on(self.run.input, self.on_show, [self.run], state)
+        self.on(self.timer.tick, self.on_tick, outputs=[self.jobs], quiet=True)
 
-        helps = [self.steps.criterion, self.steps.text, self.fusion.assistants]
-
-        def load_on(event: Callable[..., Any]) -> None:
-            event(self.on_load, self.task, [*outputs, *helps], **quick)
-
-        return load_on
-
-    def on_load(self, slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        state = self._do(request, slug, lambda person, task: None)
-        try:
-            person = get_person(self.context, request)
-            if slug:
-                state |= self.steps.update(person, slug) | self.fusion.update(person, slug)
-        except NotFoundError:
-            pass  # without criteria or instances there is nothing to help with yet
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.jobs: None}
+        state = self._state(person, slug)
+        with suppress(NotFoundError):  # without criteria or instances there is nothing to help with yet
+            state |= self.steps.update(person, slug) | self.fusion.update(person, slug)
         return state
 
-    def on_estimate(self, slug: str, request: gr.Request, *values: Any) -> Any:
-        try:
-            person = get_person(self.context, request)
-            estimate = preparing.estimate_run(self.context, person, slug, read_wish(values))
-            return el("div.card", el("h4", "It would take"), el("p", str(estimate)))
-        except CoevalError as error:
-            raise shown(error) from error
+    def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
+        estimate = preparing.estimate_run(self.context, person, need_task(slug), read_wish(values))
+        return el("div.card", el("h4", "It would take"), el("p", str(estimate)))
 
-    def on_start(self, slug: str, request: gr.Request, *values: Any) -> dict[Any, Any]:
-        def start(person: Person, task: str) -> None:
-            self.worker.start(preparing.start_job(self.context, person, task, read_wish(values)))
+    def on_start(self, person: Person, slug: str, *values: Any) -> Update:
+        job = preparing.start_job(self.context, person, need_task(slug), read_wish(values))
+        self.worker.start(job)
+        return self._state(person, slug)
 
-        return self._do(request, slug, start)
+    def on_tick(self, person: Person, slug: str) -> Any:
+        return jobs_view(preparing.list_jobs(self.context, person, slug)) if slug else gr.skip()
 
-    def on_tick(self, slug: str | None, request: gr.Request) -> Any:
-        try:
-            person = get_person(self.context, request)
-            return jobs_view(preparing.list_jobs(self.context, person, slug)) if slug else gr.skip()
-        except CoevalError:
-            return gr.skip()
+    def on_cancel(self, person: Person, slug: str) -> Update:
+        newest = preparing.list_jobs(self.context, person, need_task(slug))[:1]
+        for job in newest:
+            preparing.cancel_job(self.context, person, job.id)
+        return self._state(person, slug)
 
-    def on_cancel(self, slug: str, request: gr.Request) -> dict[Any, Any]:
-        def cancel(person: Person, task: str) -> None:
-            newest = preparing.list_jobs(self.context, person, task)[:1]
-            for job in newest:
-                preparing.cancel_job(self.context, person, job.id)
+    def on_resume(self, person: Person, slug: str) -> Update:
+        return self._again(person, slug, retry_unscored=False)
 
-        return self._do(request, slug, cancel)
+    def on_retry(self, person: Person, slug: str) -> Update:
+        return self._again(person, slug, retry_unscored=True)
 
-    def on_resume(self, slug: str, request: gr.Request) -> dict[Any, Any]:
-        return self._again(request, slug, retry_unscored=False)
+    def _again(self, person: Person, slug: str, *, retry_unscored: bool) -> Update:
+        job = preparing.restart_job(self.context, person, need_task(slug), retry_unscored=retry_unscored)
+        self.worker.start(job)
+        return self._state(person, slug)
 
-    def on_retry(self, slug: str, request: gr.Request) -> dict[Any, Any]:
-        return self._again(request, slug, retry_unscored=True)
+    def on_show(self, person: Person, slug: str, label: str) -> Update:
+        tasks.show_run(self.context, person, need_task(slug), label)
+        return self._state(person, slug)
 
-    def on_show(self, slug: str, label: str, request: gr.Request) -> dict[Any, Any]:
-        return self._do(request, slug, lambda person, task: tasks.show_run(self.context, person, task, label))
-
-    def _again(self, request: gr.Request, slug: str, *, retry_unscored: bool) -> dict[Any, Any]:
-        def again(person: Person, task: str) -> None:
-            self.worker.start(
-                preparing.restart_job(self.context, person, task, retry_unscored=retry_unscored)
-            )
-
-        return self._do(request, slug, again)
-
-    def _do(
-        self, request: gr.Request, slug: str | None, step: Callable[[Person, str], Any]
-    ) -> dict[Any, Any]:
-        try:
-            person = get_person(self.context, request)
-            if not slug:
-                return {self.jobs: None}
-            step(person, slug)
-            return self._state(person, slug)
-        except CoevalError as error:
-            raise shown(error) from error
-
-    def _state(self, person: Person, slug: str) -> dict[Any, Any]:
+    def _state(self, person: Person, slug: str) -> Update:
         listed = preparing.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         newest = listed[0] if listed else None

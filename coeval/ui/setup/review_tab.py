@@ -2,166 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Dispute, Person, Scale
-from coeval.errors import CoevalError, InputError
-from coeval.study.access import Context
+from coeval.errors import InputError
 from coeval.study.criteria import rounds
 from coeval.study.scrutiny import design, review
 from coeval.study.scrutiny.review import Comparison
 from coeval.ui.components.view import View, el
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update
 from coeval.ui.setup.review_views import changes_view, comparison_view, habits_view
 
-Bind = Callable[[Callable[..., Any]], None]
 
+class ReviewTab(Tab):
+    """People side by side, deciding where they differ, how they work, and who changed what."""
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The components of the tab."""
+    title, id = "Review", "review"
 
-    differing: gr.Dropdown
-    instance: gr.Textbox
-    criterion: gr.Dropdown
-    compare: gr.Button
-    comparison: View
-    decide_box: gr.Column
-    score: gr.Radio
-    note: gr.Textbox
-    decide: gr.Button
-    revision: gr.State
-    habits: View
-    who: gr.Dropdown
-    changes: View
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, min_width=300):
+                self._build_choice()
+                self._build_decision()
+            with gr.Column(scale=5):
+                self.comparison = View(elem_id="review-comparison")
+        self.habits = View(elem_id="review-habits")
+        self.who = gr.Dropdown([], label="Saves of", elem_id="review-who")
+        self.changes = View(elem_id="review-changes")
+        self.revision = gr.State(0)
+        chosen = [self.instance, self.criterion]
+        self.outputs = [
+            self.differing, *chosen, self.comparison, self.decide_box, self.score, self.note, self.revision,
+            self.habits, self.who, self.changes,
+        ]  # fmt: skip
+        self.on(self.differing.input, self.on_pick, [self.differing])
+        self.on(self.compare.click, self.on_compare, chosen)
+        self.on(self.decide.click, self.on_decide, [*chosen, self.score, self.note, self.revision])
+        self.on(self.who.input, self.on_who, [self.who], self.changes)
 
-    def all(self) -> list[Any]:
-        return [getattr(self, name) for name in self.__slots__]
+    def _build_choice(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("h4", "Compare people"))
+            self.differing = gr.Dropdown([], label="Where they differ most", elem_id="review-differing")
+            self.instance = gr.Textbox(
+                label="Or instance, by its id", max_length=500, elem_id="review-instance"
+            )
+            self.criterion = gr.Dropdown([], label="Criterion", elem_id="review-criterion")
+            self.compare = gr.Button("Compare", elem_id="review-compare")
 
+    def _build_decision(self) -> None:
+        with gr.Column(elem_classes="card", visible=False, elem_id="review-decide-box") as self.decide_box:
+            View(el("h4", "Decide"))
+            self.score = gr.Radio([], label="Score", elem_id="review-score")
+            self.note = gr.Textbox(label="Why", lines=2, max_length=10_000, elem_id="review-note")
+            self.decide = gr.Button("Record the decision", elem_id="review-decide")
 
-def build_review_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    parts = _build_parts()
-    handlers = _Handlers(context, parts)
-    quick: dict[str, Any] = {
-        "concurrency_limit": None,
-        "api_visibility": "private",
-        "show_progress": "hidden",
-    }
-    outputs = parts.all()
-    parts.differing.input(handlers.on_pick, [task, parts.differing], outputs, **quick)
-    parts.compare.click(handlers.on_compare, [task, parts.instance, parts.criterion], outputs, **quick)
-    chosen = [task, parts.instance, parts.criterion, parts.score, parts.note, parts.revision]
-    parts.decide.click(handlers.on_decide, chosen, outputs, **quick)
-    parts.who.input(handlers.on_who, [task, parts.who], parts.changes, **quick)
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug or rounds.get_criteria_set(self.context, person, slug) is None:
+            return self._nothing_yet()
+        return self._lists(person, slug) | self._compared(None)
 
-    def load_on(event: Callable[..., Any]) -> None:
-        event(handlers.on_load, task, outputs, **quick)
-
-    return load_on
-
-
-def _build_parts() -> _Parts:
-    made: dict[str, Any] = {}
-    with gr.Row(equal_height=False):
-        with gr.Column(scale=2, min_width=300):
-            with gr.Column(elem_classes="card"):
-                View(el("h4", "Compare people"))
-                made["differing"] = gr.Dropdown(
-                    [], label="Where they differ most", elem_id="review-differing"
-                )
-                made["instance"] = gr.Textbox(
-                    label="Or instance, by its id", max_length=500, elem_id="review-instance"
-                )
-                made["criterion"] = gr.Dropdown([], label="Criterion", elem_id="review-criterion")
-                made["compare"] = gr.Button("Compare", elem_id="review-compare")
-            with gr.Column(elem_classes="card", visible=False, elem_id="review-decide-box") as box:
-                View(el("h4", "Decide"))
-                made["score"] = gr.Radio([], label="Score", elem_id="review-score")
-                made["note"] = gr.Textbox(label="Why", lines=2, max_length=10_000, elem_id="review-note")
-                made["decide"] = gr.Button("Record the decision", elem_id="review-decide")
-            made["decide_box"] = box
-        with gr.Column(scale=5):
-            made["comparison"] = View(elem_id="review-comparison")
-    made["habits"] = View(elem_id="review-habits")
-    made["who"] = gr.Dropdown([], label="Saves of", elem_id="review-who")
-    made["changes"] = View(elem_id="review-changes")
-    made["revision"] = gr.State(0)
-    return _Parts(**made)
-
-
-class _Handlers:
-    """What the tab's events do: ask a use case, then show what it gave."""
-
-    def __init__(self, context: Context, parts: _Parts) -> None:
-        self.context, self.parts = context, parts
-
-    def on_load(self, slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        def load(person: Person) -> dict[Any, Any]:
-            if not slug or rounds.get_criteria_set(self.context, person, slug) is None:
-                return self._nothing_yet()
-            return self._lists(person, slug) | self._compared(None)
-
-        return self._do(request, load)
-
-    def on_pick(self, slug: str, picked: str | None, request: gr.Request) -> dict[Any, Any]:
+    def on_pick(self, person: Person, slug: str, picked: str | None) -> Update:
         criterion, _, external_id = (picked or "").partition(":")
-        return self._do(request, lambda person: self._look(person, slug, external_id, criterion))
+        return self._look(person, slug, external_id, criterion)
 
-    def on_compare(
-        self, slug: str, instance: str, criterion: str | None, request: gr.Request
-    ) -> dict[Any, Any]:
-        return self._do(request, lambda person: self._look(person, slug, instance or "", criterion))
+    def on_compare(self, person: Person, slug: str, instance: str | None, criterion: str | None) -> Update:
+        return self._look(person, slug, instance or "", criterion)
 
     def on_decide(
         self,
+        person: Person,
         slug: str,
-        instance: str,
+        instance: str | None,
         criterion: str | None,
         score: str | None,
-        note: str,
+        note: str | None,
         revision: int,
-        request: gr.Request,
-    ) -> dict[Any, Any]:
-        def decide(person: Person) -> dict[Any, Any]:
-            if score is None:
-                raise InputError("No score is chosen: choose the one that should stand, then record it.")
-            key = (slug, (instance or "").strip(), _id(criterion))
-            decided = {"score": float(score), "note": note or "", "revision": revision}
-            review.adjudicate(self.context, person, *key, **decided)  # type: ignore[arg-type]
-            gr.Info("Decision recorded")
-            return self._lists(person, slug) | self._look(person, slug, instance, criterion)
+    ) -> Update:
+        if score is None:
+            raise InputError("No score is chosen: choose the one that should stand, then record it.")
+        external_id = (instance or "").strip()
+        review.adjudicate(
+            self.context, person, slug, external_id, _id(criterion),
+            score=float(score), note=note or "", revision=revision,
+        )  # fmt: skip
+        gr.Info("Decision recorded")
+        return self._lists(person, slug) | self._look(person, slug, external_id, criterion)
 
-        return self._do(request, decide)
+    def on_who(self, person: Person, slug: str, who: str | None) -> Update:
+        changes = review.list_changes(self.context, person, slug, of=who or "") if slug else []
+        return {self.changes: changes_view(changes)}
 
-    def on_who(self, slug: str | None, who: str | None, request: gr.Request) -> dict[Any, Any]:
-        def load(person: Person) -> dict[Any, Any]:
-            found = review.list_changes(self.context, person, slug, of=who or "") if slug else []
-            return {self.parts.changes: changes_view(found)}
-
-        return self._do(request, load)
-
-    def _do(self, request: gr.Request, step: Callable[[Person], dict[Any, Any]]) -> dict[Any, Any]:
-        try:
-            return step(get_person(self.context, request))
-        except CoevalError as error:
-            raise shown(error) from error
-
-    def _nothing_yet(self) -> dict[Any, Any]:
+    def _nothing_yet(self) -> Update:
         empty = el(
             "div.card.empty",
             el("h3", "Nothing to look back on yet"),
             el("p", "First establish the criteria."),
         )
-        return {self.parts.comparison: empty, self.parts.habits: None, self.parts.changes: None}
+        return {self.comparison: empty, self.habits: None, self.changes: None}
 
-    def _lists(self, person: Person, slug: str) -> dict[Any, Any]:
+    def _lists(self, person: Person, slug: str) -> Update:
         """Everything on the tab but the comparison."""
-        parts, context = self.parts, self.context
+        context = self.context
         current = rounds.get_criteria_set(context, person, slug)
         habits = review.list_habits(context, person, slug)
         share = design.get_design(context, person, slug).design.planted_share
@@ -172,38 +116,37 @@ class _Handlers:
         )
         people = [("everybody", ""), *((one.person, one.person) for one in habits)]
         return {
-            parts.differing: gr.Dropdown(
+            self.differing: gr.Dropdown(
                 [
                     (_label(one), f"{one.criterion}:{one.external_id}")
                     for one in review.list_disputes(context, person, slug)
                 ],
                 value=None,
             ),
-            parts.criterion: gr.Dropdown(names, value=names[0][1] if names else None),
-            parts.habits: habits_view(habits, share),
-            parts.who: gr.Dropdown(people, value=""),
-            parts.changes: changes_view(review.list_changes(context, person, slug)),
+            self.criterion: gr.Dropdown(names, value=names[0][1] if names else None),
+            self.habits: habits_view(habits, share),
+            self.who: gr.Dropdown(people, value=""),
+            self.changes: changes_view(review.list_changes(context, person, slug)),
         }
 
-    def _look(self, person: Person, slug: str, external_id: str, criterion: str | None) -> dict[Any, Any]:
+    def _look(self, person: Person, slug: str, external_id: str, criterion: str | None) -> Update:
         external_id = external_id.strip()
         found = review.compare_people(self.context, person, slug, external_id, _id(criterion))
-        chosen = {self.parts.instance: external_id, self.parts.criterion: gr.Dropdown(value=criterion)}
+        chosen = {self.instance: external_id, self.criterion: gr.Dropdown(value=criterion)}
         return chosen | self._compared(found)
 
-    def _compared(self, found: Comparison | None) -> dict[Any, Any]:
-        parts = self.parts
+    def _compared(self, found: Comparison | None) -> Update:
         if found is None:
-            return {parts.comparison: None, parts.decide_box: gr.Column(visible=False), parts.revision: 0}
+            return {self.comparison: None, self.decide_box: gr.Column(visible=False), self.revision: 0}
         decided = found.decided
         return {
-            parts.comparison: comparison_view(found),
-            parts.decide_box: gr.Column(visible=True),
-            parts.score: gr.Radio(
+            self.comparison: comparison_view(found),
+            self.decide_box: gr.Column(visible=True),
+            self.score: gr.Radio(
                 _steps(found.criterion.scale), value=f"{decided.score:g}" if decided else None
             ),
-            parts.note: decided.note if decided else "",
-            parts.revision: decided.revision if decided else 0,
+            self.note: decided.note if decided else "",
+            self.revision: decided.revision if decided else 0,
         }
 
 

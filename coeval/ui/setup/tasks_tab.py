@@ -1,90 +1,69 @@
-"""Set-up, Tasks: state a task, change its texts, see where it stands."""
+"""Set-up, Tasks: describe a task, change its texts, see where it stands."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
 from coeval.domain import Person, Scale, Task
-from coeval.errors import CoevalError, InputError
+from coeval.errors import InputError
 from coeval.study import tasks
-from coeval.study.access import Context
 from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update
+from coeval.ui.setup.design_box import DesignBox
 
-Bind = Callable[[Callable[..., Any]], None]
 FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
 
 
-def build_tasks_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    with gr.Row(equal_height=False):
-        with gr.Column(scale=3, elem_classes="card"):
-            form = _build_form()
-            with gr.Row(elem_classes="actions"):
-                new = gr.Button("New task", elem_id="new-task", scale=0)
-                save = gr.Button("Save task", variant="primary", elem_id="save-task", scale=0)
-        with gr.Column(scale=2):
-            state = View(elem_id="task-state")
-    outputs = [*form.values(), state, task]
-    quick: dict[str, Any] = {
-        "concurrency_limit": None,
-        "api_visibility": "private",
-        "show_progress": "hidden",
-    }
+class TasksTab(Tab):
+    """The card of the task that is chosen, or of a new one where none is, and below it its design."""
 
-    def on_load(slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        try:
-            return _shown(get_person(context, request), slug)
-        except CoevalError as error:
-            raise shown(error) from error
+    title, id = "Tasks", "tasks"
 
-    def _shown(person: Person, slug: str | None) -> dict[Any, Any]:
-        if not slug:
-            return {**_filled(form, None), state: _welcome()}
-        stands = tasks.get_task_state(context, person, slug)
-        return {**_filled(form, stands.task), state: _state_view(stands)}
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=3, elem_classes="card"):
+                self.form = _build_form()
+                with gr.Row(elem_classes="actions"):
+                    new = gr.Button("New task", elem_id="new-task", scale=0)
+                    save = gr.Button("Save task", variant="primary", elem_id="save-task", scale=0)
+            with gr.Column(scale=2):
+                self.state = View(elem_id="task-state")
+        self.design = DesignBox(self.context, self.task)
+        self.of = gr.State("")
+        self.outputs = [*self.form.values(), self.state, self.of, *self.design.outputs]
+        self.on(new.click, self.on_new, outputs=[*self.outputs, self.task])
+        self.on(save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
-    def on_new() -> dict[Any, Any]:
-        return {**_filled(form, None), state: _welcome()}
+    def load(self, person: Person, slug: str) -> Update:
+        stands = tasks.get_task_state(self.context, person, slug) if slug else None
+        return {
+            **_filled(self.form, stands.task if stands else None),
+            self.state: _state_view(stands) if stands else _welcome(),
+            self.of: slug,
+            **self.design.load(person, slug),
+        }
 
-    def on_save(*values: Any, request: gr.Request) -> dict[Any, Any]:
-        try:
-            person = get_person(context, request)
-            given = {name: value or "" for name, value in zip(FIELDS, values, strict=True)}
-            wanted = _read_form(given)
-            known = {one.slug for one in tasks.list_tasks(context, person)}
-            step = tasks.update_task if wanted.slug in known else tasks.add_task
-            stored = step(context, person, wanted)
-            gr.Info(html.escape(f"Saved: {stored.name}"))
-            return {**_shown(person, stored.slug), task: task_choices(context, person, stored.slug)}
-        except CoevalError as error:
-            raise shown(error) from error
+    def on_new(self, person: Person, slug: str) -> Update:
+        return {**self.load(person, ""), self.task: gr.Dropdown(value=None)}
 
-    def on_save_values(
-        name: str,
-        slug: str,
-        description: str,
-        given: str,
-        made: str,
-        scale: str,
-        guide: str,
-        request: gr.Request,
-    ) -> dict[Any, Any]:
-        return on_save(name, slug, description, given, made, scale, guide, request=request)
-
-    new.click(on_new, outputs=outputs, **quick)
-    save.click(on_save_values, list(form.values()), outputs, **quick)
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(on_load, task, outputs, **quick)
-
-    return load_on
+    def on_save(self, person: Person, slug: str, of: str, *values: str | None) -> Update:
+        if slug != of:
+            raise InputError(
+                f"The texts on the page are those of {f'“{of}”' if of else 'a new task'}, and the task chosen above "
+                f"is “{slug}”: wait until the page shows it, then save."
+            )
+        given = _read_form({name: value or "" for name, value in zip(FIELDS, values, strict=True)}, slug)
+        stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
+        gr.Info(html.escape(f"Saved: {stored.name}"))
+        return {
+            **self.load(person, stored.slug),
+            self.task: task_choices(self.context, person, stored.slug),
+        }
 
 
 def _build_form() -> dict[str, gr.Textbox]:
@@ -122,8 +101,9 @@ def _filled(form: dict[str, gr.Textbox], task: Task | None) -> dict[Any, Any]:
     }
 
 
-def _read_form(values: dict[str, str]) -> Task:
-    slug = values["slug"].strip() or make_slug(values["name"])
+def _read_form(values: dict[str, str], slug: str) -> Task:
+    """What is typed, as the task of that short name; as a new one where ``slug`` is ""."""
+    slug = slug or values["slug"].strip() or make_slug(values["name"])
     return Task(
         slug=slug,
         name=values["name"],
@@ -153,7 +133,7 @@ def read_scale(text: str) -> Scale:
 def _welcome() -> Node:
     return el(
         "div.card.empty",
-        el("h3", "State a task"),
+        el("h3", "Describe your task"),
         el("p", "Then import its instances, draft criteria, vote on them, and pre-fill the evaluations."),
     )
 

@@ -1,0 +1,138 @@
+"""What every part of a page shares: how its events ask use cases, how a refusal is shown, when it loads.
+
+A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a title; a page
+lists its tabs, and shows each as ``load`` gives it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.errors import CoevalError, InputError
+from coeval.study.access import Context
+from coeval.ui.server.identity import get_person, shown
+
+Event = Callable[..., Any]
+"""What Gradio gives to be listened to: ``button.click``, ``tab.select``, ``task.input``."""
+
+Update = dict[Any, Any]
+"""Components with what they are to show now."""
+
+QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private", "show_progress": "hidden"}
+"""How events run that only read or write our own file. No progress is shown, nor can an error cover the page."""
+
+MODEL: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "model", "api_visibility": "private"}
+"""How events run that wait for a model."""
+
+
+@contextmanager
+def shown_refusals() -> Iterator[None]:
+    """Show an error of ours as a message of the page."""
+    try:
+        yield
+    except CoevalError as error:
+        raise shown(error) from error
+
+
+class Panel(ABC):
+    """A part of a page with events of its own. ``task`` is the picker of the page's top bar."""
+
+    def __init__(self, context: Context, task: gr.Dropdown) -> None:
+        self.context, self.task = context, task
+        self.outputs: list[Any] = []
+        """What its events fill in where they name nothing else."""
+        self.build()
+
+    @abstractmethod
+    def build(self) -> None:
+        """Lay out the components, and wire their events with ``on``."""
+
+    def on(
+        self,
+        event: Event,
+        handler: Callable[..., Any],
+        inputs: Sequence[Any] = (),
+        outputs: Any = None,
+        *,
+        quiet: bool = False,
+        **options: Any,
+    ) -> None:
+        """Have an event call ``handler(person, slug, *values of inputs)``.
+
+        ``slug`` is the task shown, "" where there is none. ``options`` are Gradio's, over ``QUICK``. What the
+        handler raises as an error of ours is shown as a message; ``quiet`` is for a clock's ticks, which nobody
+        asked for: the page then stays as it is, and the next button says what is wrong.
+        """
+        filled = self.outputs if outputs is None else outputs
+        asking = self._asking_quietly(handler) if quiet else self._asking(handler)
+        event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
+
+    def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
+        """The task that an event is about."""
+        return slug or ""
+
+    def _who(self, request: gr.Request, slug: str | None) -> tuple[Person, str]:
+        person = get_person(self.context, request)
+        return person, self.pick(person, slug, request)
+
+    def _asking_quietly(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
+            try:
+                return handler(*self._who(request, slug), *values)
+            except CoevalError:
+                return gr.skip()
+
+        return asking
+
+    def _asking(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        """The handler as Gradio calls it; a coroutine and a generator stay what they are."""
+
+        def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
+            with shown_refusals():
+                return handler(*self._who(request, slug), *values)
+
+        async def asking_long(request: gr.Request, slug: str | None, *values: Any) -> Any:
+            with shown_refusals():
+                return await handler(*self._who(request, slug), *values)
+
+        def asking_in_stages(request: gr.Request, slug: str | None, *values: Any) -> Iterator[Any]:
+            with shown_refusals():
+                yield from handler(*self._who(request, slug), *values)
+
+        if inspect.iscoroutinefunction(handler):
+            return asking_long
+        return asking_in_stages if inspect.isgeneratorfunction(handler) else asking
+
+
+class Tab(Panel):
+    """A tab of a page."""
+
+    title: ClassVar[str]
+    id: ClassVar[str]
+    """Its name in the page and in the address (``?tab=``)."""
+
+    @abstractmethod
+    def load(self, person: Person, slug: str) -> Any:
+        """What ``outputs`` show for a task, or for no task where ``slug`` is ""."""
+
+    def load_on(self, event: Event) -> None:
+        """Have an event load the tab."""
+        self.on(event, self.load)
+
+
+def need_task(slug: str) -> str:
+    """The task's short name.
+
+    Raises:
+        InputError: there is no task to do anything with.
+    """
+    if not slug:
+        raise InputError("There is no task yet: describe one in Set-up, under Tasks, then try again.")
+    return slug
