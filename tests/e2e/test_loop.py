@@ -54,7 +54,7 @@ def state_task(page: Any, server: LiveServer) -> None:
     expect(slug).to_be_disabled()
     page.wait_for_timeout(1500)  # the page's second load, of the design box, is over by then
     page.get_by_role("button", name="New task").click()
-    page.locator("#task-state").get_by_text("State a task").wait_for()
+    page.locator("#task-state").get_by_text("Describe your task").wait_for()
     expect(slug).to_be_enabled()
     expect(slug).to_have_value("")
     page.locator("#task-name textarea, #task-name input").fill("Everyday questions")
@@ -68,7 +68,7 @@ def import_answers(page: Any, folder: Path) -> None:
     path = folder / "answers.csv"
     path.write_text(ANSWERS, encoding="utf-8")
     page.get_by_role("tab", name="Import").click()
-    page.locator("#import-slug textarea, #import-slug input").fill("everyday")
+    page.locator("#import-into").get_by_text("Everyday questions").wait_for()
     page.locator("#import-file input[type=file]").set_input_files(path)
     page.locator("#import-note").get_by_text("4 rows").wait_for()
     choose(page, "#map-system", "model")

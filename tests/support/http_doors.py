@@ -56,11 +56,13 @@ def event(
     task: str = "demo",
     out: str = "",
     first: Sequence[str] = (),
+    before: Sequence[tuple[str, str, str]] = (),
     put: Fields | None = None,
     pick: bool = True,
 ) -> Knock:
     """An event of a Gradio page, after the tabs in ``first`` were opened and the fields filled in.
 
+    ``before`` are further events (trigger, kind, what it fills in), fired before the fields are filled in.
     ``pick``: whether the thing that is one's own, another's or nobody's is the task.
     """
 
@@ -69,6 +71,8 @@ def event(
         page.put({"task-picker": slug_of(task, which if pick else "own")})
         for tab in first:
             page.fire(tab, "select")
+        for earlier in before:
+            page.fire(*earlier)
         if put is not None:
             page.put(put(world, page, who, which))
         return page.fire(trigger, kind, out)
@@ -173,7 +177,7 @@ def upload(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     content = b"instance,input,output\nnew,Why?,Because.\n"
     sent = page.browser.post(f"{SETUP}/gradio_api/upload", files={"files": ("new.csv", content)})
     files = [file_of(path) for path in (sent.json() if sent.status_code == 200 else ())]
-    return {"import-file": files, "import-slug": slug_of("demo", which)}
+    return {"import-file": files, "import-into": "chosen"}
 
 
 def file_of(path: str) -> dict[str, Any]:
@@ -263,16 +267,19 @@ def criteria_tab() -> list[Door]:
     ]
 
 
+PICKED, NEW = ("task-picker", "input", "task-state"), ("new-task", "click", "")
+
+
 def setup_tasks() -> list[Door]:
     return [
         Door("tasks.get_task_state", setup("task-picker", "input", out="task-state")),
-        Door("tasks.update_task", setup("save-task", put=card(""), pick=False), EITHER, EITHER),
-        Door("tasks.add_task", setup("save-task", put=card("brand-new"), pick=False), OWN, OWN),
+        Door("tasks.update_task", setup("save-task", put=card(""), before=[PICKED]), EITHER, EITHER),
+        Door("tasks.add_task", setup("save-task", put=card("brand-new"), before=[NEW], pick=False), OWN, OWN),
         Door("tasks.list_progress", setup("people", "select")),
         Door("tasks.show_run", setup("shown-run", "input", first=("prefill",), put=run_label, pick=False)),
         Door("scrutiny.design.get_design", setup("task-picker", "input", out="design-state")),
-        Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20))),
-        Door("importing.importing.import_file", setup("import-go", put=upload, pick=False), EITHER, EITHER),
+        Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
+        Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
         *(Door(f"scrutiny.review.{name}", setup("review", "select"))
           for name in ("list_changes", "list_disputes", "list_habits")),
         Door("scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),

@@ -30,13 +30,20 @@ def import_file(
     *,
     format: str = "auto",
     mapping: Mapping[str, str] | None = None,
+    name: str = "",
+    description: str = "",
 ) -> ImportReport:
     """Import a file or folder into a task, which is made where there is none yet.
+
+    ``name`` and ``description`` are those of a new task; without them it has those of the file.
 
     Raises:
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
     """
     source = open_source(path, slug=slug, format=format, mapping=mapping)
+    stated = source.task
+    task = replace(stated, name=name or stated.name, description=description or stated.description)
+    source = replace(source, task=task)
     return _import(context, person, source, ())
 
 

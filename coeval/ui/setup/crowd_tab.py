@@ -37,7 +37,11 @@ class CrowdTab(Tab):
                 button = gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0)
                 self.on(button.click, partial(self.on_state, state))
             save = gr.Button(
-                "Give the task out by this plan", variant="primary", elem_id="crowd-save", scale=0, min_width=280
+                "Give the task out by this plan",
+                variant="primary",
+                elem_id="crowd-save",
+                scale=0,
+                min_width=280,
             )
         self.on(save.click, self.on_save, list(self.fields.values()))
         self._build_keys()

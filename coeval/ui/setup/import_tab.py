@@ -6,147 +6,187 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 import pandas as pd
 
 from coeval.datasets import FIELDS, FORMATS, Preview, preview
+from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
-from coeval.study.access import OWNERS, Context
+from coeval.study import tasks
+from coeval.study.access import OWNERS
 from coeval.study.importing.importing import ImportReport, import_file
-from coeval.study.tasks import check_slug, make_slug
+from coeval.study.tasks import make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Tab, Update, need_task
 
 NONE = "(none)"
+CHOSEN, NEW = "chosen", "new"
+"""Where a file goes: into the task chosen above, or into a new one."""
+
 MAX_CELL = 200
 """Characters of a cell that the preview shows."""
 
 
-def build_import_tab(context: Context, task: gr.Dropdown) -> None:
-    """Build the tab."""
-    with gr.Row(equal_height=False):
-        with gr.Column(scale=2, elem_classes="card"):
-            form = _build_form()
-        with gr.Column(scale=3):
-            note = View(_hint(), elem_id="import-note")
-            rows = gr.Dataframe(
-                visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
+class ImportTab(Tab):
+    """A file, the task it goes into, which column holds what, and its first rows."""
+
+    title, id = "Import", "import"
+
+    def build(self) -> None:
+        with gr.Row(equal_height=False):
+            with gr.Column(scale=2, elem_classes="card"):
+                self._build_form()
+            with gr.Column(scale=3):
+                self.note = View(_hint(), elem_id="import-note")
+                self.rows = gr.Dataframe(
+                    visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
+                )
+        self.outputs = [self.into, self.new_task, self.note]
+        chosen = [self.files, self.format]
+        seen = [self.name, self.mapping, *self.columns.values(), self.go, self.note, self.rows]
+        self.on(self.files.change, self.on_file, [*chosen, self.name], seen)
+        self.on(self.format.input, self.on_file, [*chosen, self.name], seen)
+        self.on(self.into.input, self.on_into, [self.into], self.new_task)
+        texts = [self.into, self.name, self.description]
+        done = [*self.outputs, self.name, self.description, self.go, self.task]
+        self.on(self.go.click, self.on_import, [*chosen, *texts, *self.columns.values()], done)
+
+    def _build_form(self) -> None:
+        self.files = gr.File(
+            label="CSV, JSONL, Excel; a CoEval release's A*.json and combine_data.json; tables of ratings",
+            file_count="multiple",
+            type="filepath",
+            elem_id="import-file",
+        )
+        self.into = gr.Radio([("A new task", NEW)], value=NEW, label="Import into", elem_id="import-into")
+        with gr.Column(visible=True) as self.new_task:
+            self.name = gr.Textbox(label="Name of the new task", max_length=200, elem_id="import-name")
+            self.description = gr.Textbox(
+                label="What was the writer of the outputs asked to do?",
+                info="The description that the model and the people read.",
+                lines=2,
+                max_length=20_000,
+                elem_id="import-description",
             )
-    _ImportTab(context, task, form, note, rows).wire()
+        self.format = gr.Dropdown(list(FORMATS), value="auto", label="Format", elem_id="import-format")
+        with gr.Row(visible=False) as self.mapping:
+            self.columns = {
+                name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}") for name in FIELDS
+            }
+        self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
 
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """What the owner fills in."""
-
-    files: gr.File
-    slug: gr.Textbox
-    format: gr.Dropdown
-    mapping: gr.Row
-    columns: dict[str, gr.Dropdown]
-    """For each field, the column that holds it."""
-    go: gr.Button
-
-
-def _build_form() -> _Form:
-    files = gr.File(
-        label="CSV, JSONL, Excel; a CoEval release's A*.json and combine_data.json; tables of ratings",
-        file_count="multiple",
-        type="filepath",
-        elem_id="import-file",
-    )
-    with gr.Row():
-        slug = gr.Textbox(
-            label="Into the task (short name; made if new)", max_length=64, elem_id="import-slug"
-        )
-        format = gr.Dropdown(list(FORMATS), value="auto", label="Format", elem_id="import-format")
-    with gr.Row(visible=False) as mapping:
-        columns = {
-            name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}") for name in FIELDS
+    def load(self, person: Person, slug: str) -> Update:
+        names = {task.slug: task.name for task in tasks.list_tasks(self.context, person)}
+        own = [(f"{names[slug]} (the task chosen above)", CHOSEN)] if slug in names else []
+        return {
+            self.into: gr.Radio([*own, ("A new task", NEW)], value=CHOSEN if own else NEW),
+            self.new_task: gr.Column(visible=not own),
         }
-    go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
-    return _Form(files, slug, format, mapping, columns, go)
 
-
-@dataclass(frozen=True, slots=True)
-class _ImportTab:
-    """What happens when a file is chosen, and when it is taken in."""
-
-    context: Context
-    task: gr.Dropdown
-    form: _Form
-    note: View
-    rows: gr.Dataframe
-
-    def wire(self) -> None:
-        form = self.form
-        chosen: list[Any] = [form.files, form.format, form.slug]
-        outputs = [form.slug, form.mapping, *form.columns.values(), form.go, self.note, self.rows]
-        form.files.change(self.on_file, chosen, outputs, api_visibility="private")
-        form.format.input(self.on_file, chosen, outputs, api_visibility="private")
-        form.go.click(
-            self.on_import,
-            [*chosen, *form.columns.values()],
-            [self.note, self.task],
-            api_visibility="private",
-        )
+    def on_into(self, person: Person, slug: str, into: str | None) -> gr.Column:
+        return gr.Column(visible=into == NEW)
 
     def on_file(
-        self, paths: list[str] | None, format: str, slug: str | None, request: gr.Request
-    ) -> dict[Any, Any]:
+        self, person: Person, slug: str, paths: list[str] | None, format: str | None, name: str | None
+    ) -> Update:
         try:
-            _check_owner(self.context, request)
+            _check_owner(person)
             if not paths:
                 return self._without_preview(_hint())
             with _gathered(paths) as path:
-                return self._with_preview(preview(path, format=format), slug or make_slug(path.stem))
+                return self._with_preview(preview(path, format=format or "auto"), name or _title(path))
         except CoevalError as error:
             return self._without_preview(_refused(error))
 
-    def _with_preview(self, seen: Preview, slug: str) -> dict[Any, Any]:
+    def _with_preview(self, seen: Preview, name: str) -> Update:
         return {
-            **_mapped(self.form.columns, seen),
-            self.form.slug: slug,
-            self.form.mapping: gr.Row(visible=bool(seen.fields)),
-            self.form.go: gr.Button(interactive=True),
+            **_mapped(self.columns, seen),
+            self.name: name,
+            self.mapping: gr.Row(visible=bool(seen.fields)),
+            self.go: gr.Button(interactive=True),
             self.note: _preview_note(seen),
             self.rows: gr.Dataframe(value=_frame(seen), visible=True),
         }
 
-    def _without_preview(self, note: Node) -> dict[Any, Any]:
+    def _without_preview(self, note: Node) -> Update:
         return {
-            self.form.go: gr.Button(interactive=False),
+            self.go: gr.Button(interactive=False),
             self.note: note,
             self.rows: gr.Dataframe(visible=False),
         }
 
     def on_import(
-        self, request: gr.Request, paths: list[str] | None, format: str, slug: str | None, *chosen: str
-    ) -> dict[Any, Any]:
+        self,
+        person: Person,
+        slug: str,
+        paths: list[str] | None,
+        format: str | None,
+        into: str | None,
+        name: str | None,
+        description: str | None,
+        *columns: str,
+    ) -> Update:
         try:
-            person = _check_owner(self.context, request)
+            _check_owner(person)
             if not paths:
                 raise InputError("There is no file: choose one first.")
-            pairs = zip(FIELDS, chosen, strict=True)
-            mapping = {name: column for name, column in pairs if column and column != NONE}
-            wanted = check_slug((slug or "").strip())
+            pairs = zip(FIELDS, columns, strict=True)
+            mapping = {field: column for field, column in pairs if column and column != NONE}
+            task, texts = self._target(person, slug, into, name or "", description or "")
             with _gathered(paths) as path:
-                report = import_file(self.context, person, path, wanted, format=format, mapping=mapping)
-            return {self.note: _report(report), self.task: task_choices(self.context, person, report.task)}
+                report = import_file(
+                    self.context, person, path, task, format=format or "auto", mapping=mapping, **texts
+                )
+            return self._done(person, report)
         except CoevalError as error:
             return {self.note: _refused(error)}
 
+    def _target(
+        self, person: Person, slug: str, into: str | None, name: str, description: str
+    ) -> tuple[str, dict[str, str]]:
+        """The short name of the task that the file goes into, and the texts of a new one."""
+        if into == CHOSEN:
+            return tasks.get_task(self.context, person, need_task(slug)).slug, {}
+        new = make_slug(name)
+        if new in {task.slug for task in tasks.list_tasks(self.context, person)}:
+            raise InputError(
+                f"There is a task of the short name “{new}” already: choose it above and import into it, or give "
+                "the new task another name."
+            )
+        if not description.strip():
+            raise InputError(
+                "The new task has no description: write what the writer of the outputs was asked to do. The model "
+                "and the people need it."
+            )
+        return new, {"name": name, "description": description}
 
-def _check_owner(context: Context, request: gr.Request) -> Any:
-    person = get_person(context, request)
+    def _done(self, person: Person, report: ImportReport) -> Update:
+        return {
+            **self.load(person, report.task),
+            self.name: "",
+            self.description: "",
+            self.go: gr.Button(interactive=False),
+            self.note: _report(report),
+            self.task: task_choices(self.context, person, report.task),
+        }
+
+
+def _title(path: Path) -> str:
+    """A name for the task of a file.
+
+    >>> _title(Path("my_answers-2.csv"))
+    'My answers 2'
+    """
+    words = path.stem.replace("_", " ").replace("-", " ").strip()
+    return (words[:1].upper() + words[1:]) or "New task"
+
+
+def _check_owner(person: Person) -> None:
     if person.role not in OWNERS:
-        raise shown(InputError(f"Only owners can import; {person.name} is not one."))
-    return person
+        raise InputError(f"Only owners can import; {person.name} is not one.")
 
 
 @contextmanager
@@ -163,7 +203,7 @@ def _gathered(paths: list[str]) -> Iterator[Path]:
         yield folder
 
 
-def _mapped(columns: dict[str, gr.Dropdown], seen: Preview) -> dict[Any, Any]:
+def _mapped(columns: dict[str, gr.Dropdown], seen: Preview) -> Update:
     choices = [NONE, *seen.columns]
     return {
         box: gr.Dropdown(choices, value=seen.mapping.get(name, NONE), visible=name in seen.fields)

@@ -34,7 +34,9 @@ class FusionBox(Panel):
             self.plan = gr.Textbox(
                 label="Plan (frozen with the run)", lines=6, max_length=20_000, elem_id="fusion-plan"
             )
-            draft = gr.Button("Draft the plan", interactive=self.context.settings.has_model, elem_id="draft-plan")
+            draft = gr.Button(
+                "Draft the plan", interactive=self.context.settings.has_model, elem_id="draft-plan"
+            )
         self.inputs = [self.assistants, self.ablation, self.plan]
         self.outputs = [self.assistants]
         self.on(draft.click, self.on_draft, [self.model, self.assistants], self.plan, **MODEL)
