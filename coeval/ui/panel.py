@@ -17,6 +17,7 @@ import gradio as gr
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
 from coeval.study.access import Context
+from coeval.ui.components.tasks_picker import chosen_task
 from coeval.ui.server.identity import get_person, shown
 
 Event = Callable[..., Any]
@@ -118,6 +119,9 @@ class Tab(Panel):
     id: ClassVar[str]
     """Its name in the page and in the address (``?tab=``)."""
 
+    at_start: ClassVar[bool] = False
+    """Whether it loads with the page, before anybody opens it."""
+
     @abstractmethod
     def load(self, person: Person, slug: str) -> Any:
         """What ``outputs`` show for a task, or for no task where ``slug`` is ""."""
@@ -125,6 +129,25 @@ class Tab(Panel):
     def load_on(self, event: Event) -> None:
         """Have an event load the tab."""
         self.on(event, self.load)
+
+
+class StudyTab(Tab):
+    """A tab of the study app: while its picker is still empty, the task is that of the address, or the first."""
+
+    def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
+        return chosen_task(self.context, person, slug, request) or ""
+
+
+def build_tabs(
+    kinds: Sequence[type[Tab]], context: Context, task: gr.Dropdown, start: Event, *changes: Event
+) -> None:
+    """Build a page's tabs: each loads when it is opened and on ``changes``, some also at the page's ``start``."""
+    with gr.Tabs(elem_id="tabs"):
+        for kind in kinds:
+            with gr.Tab(kind.title, id=kind.id) as door:
+                tab = kind(context, task)
+            for event in (door.select, *changes, *([start] if kind.at_start else ())):
+                tab.load_on(event)
 
 
 def need_task(slug: str) -> str:

@@ -7,7 +7,7 @@ import gradio as gr
 from coeval.study.access import Context
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import View, el
-from coeval.ui.panel import QUICK, Tab, shown_refusals
+from coeval.ui.panel import QUICK, Tab, build_tabs, shown_refusals
 from coeval.ui.server.identity import get_person
 from coeval.ui.setup.crowd_people_tab import CrowdPeopleTab
 from coeval.ui.setup.crowd_tab import CrowdTab
@@ -46,12 +46,5 @@ def build_admin(context: Context) -> gr.Blocks:
                 return task_choices(context, get_person(context, request), request.query_params.get("task"))
 
         start = demo.load(on_load, outputs=task, **QUICK)
-        with gr.Tabs(elem_id="tabs"):
-            for number, kind in enumerate(TABS):
-                with gr.Tab(kind.title, id=kind.id) as door:
-                    tab = kind(context, task)
-                tab.load_on(door.select)
-                tab.load_on(task.input)
-                if number == 0:
-                    tab.load_on(start.then)
+        build_tabs(TABS, context, task, start.then, task.input)
     return demo

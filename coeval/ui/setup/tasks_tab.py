@@ -23,6 +23,7 @@ class TasksTab(Tab):
     """The card of the task that is chosen, or of a new one where none is, and below it its design."""
 
     title, id = "Tasks", "tasks"
+    at_start = True
 
     def build(self) -> None:
         with gr.Row(equal_height=False):

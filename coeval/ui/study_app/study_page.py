@@ -7,14 +7,17 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Role
-from coeval.errors import CoevalError
 from coeval.study.access import Context
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.server.identity import get_person, shown
-from coeval.ui.study_app.agreement.agreement_tab import build_agreement_tab
-from coeval.ui.study_app.criteria.criteria_tab import build_criteria_tab
-from coeval.ui.study_app.scrutiny.scrutiny_tab import build_scrutiny_tab
+from coeval.ui.panel import QUICK, StudyTab, build_tabs, shown_refusals
+from coeval.ui.server.identity import get_person
+from coeval.ui.study_app.agreement.agreement_tab import AgreementTab
+from coeval.ui.study_app.criteria.criteria_tab import CriteriaTab
+from coeval.ui.study_app.scrutiny.scrutiny_tab import ScrutinyTab
+
+TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab)
+"""Every tab of the study app, in the order in which they stand."""
 
 OPEN_TASK = (
     "(slug) => { const u = new URL(location.href); u.searchParams.set('task', slug); location.href = u; }"
@@ -30,30 +33,16 @@ def build_main(context: Context) -> gr.Blocks:
                 [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
             )
             me = View(elem_id="me")
-        with gr.Tabs(elem_id="tabs"):
-            with gr.Tab("Criteria", id="criteria") as criteria_tab:
-                load_criteria = build_criteria_tab(context, task)
-            with gr.Tab("Scrutiny", id="scrutiny") as scrutiny_tab:
-                load_scrutiny = build_scrutiny_tab(context, task)
-            with gr.Tab("Agreement", id="agreement") as agreement_tab:
-                load_agreement = build_agreement_tab(context, task)
 
         def on_load(request: gr.Request) -> dict[Any, Any]:
-            try:
+            with shown_refusals():
                 person = get_person(context, request)
                 picker = task_choices(context, person, request.query_params.get("task"))
-            except CoevalError as error:
-                raise shown(error) from error
             return {task: picker, me: _me(person.name, person.role)}
 
-        start = demo.load(on_load, outputs=[task, me], concurrency_limit=None, api_visibility="private")
-        load_criteria(start.then)
-        # whoever opens the tab before the task is known gets it with the task
-        load_scrutiny(start.then)
+        start = demo.load(on_load, outputs=[task, me], **QUICK)
+        build_tabs(TABS, context, task, start.then)
         task.input(None, task, js=OPEN_TASK)
-        load_criteria(criteria_tab.select)
-        load_scrutiny(scrutiny_tab.select)
-        load_agreement(agreement_tab.select)
     return demo
 
 

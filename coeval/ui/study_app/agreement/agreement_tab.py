@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,21 +11,21 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person, Role
-from coeval.errors import CoevalError
 from coeval.stats import bootstrap_alpha
 from coeval.study.access import Context
 from coeval.ui.components.chart_style import blank
-from coeval.ui.components.tasks_picker import chosen_task
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import Event, StudyTab, Update
 from coeval.ui.study_app.agreement.figures import message, notes_view
 from coeval.ui.study_app.agreement.links import chart_file, downloads_view, with_links
 from coeval.ui.study_app.agreement.people import forest_figure
 from coeval.ui.study_app.agreement.sections import SECTIONS, Figure, Page, get_pages
 
-Bind = Callable[[Callable[..., Any]], None]
 WARM_UP_SECONDS = 3.0
 """By then the server answers; nobody has found the tab yet."""
+
+FIRST = next(iter(SECTIONS))
+"""The section that is shown at first."""
 
 SLOTS = ("full", "wide", "narrow", "full")
 """The widths of the places for charts, in the order in which they stand. A place keeps its width, since a chart
@@ -61,33 +61,29 @@ class _Parts:
         return [self.section, self.downloads, self.tiles, *slots, self.tables]
 
 
-def build_agreement_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    parts = _build_parts()
-    warm_up_soon()
+class AgreementTab(StudyTab):
+    """The section chosen, in stages as its figures are computed."""
 
-    def on_load(slug: str | None, section: str, request: gr.Request) -> Iterator[dict[Any, Any]]:
-        try:
-            person = get_person(context, request)
-            chosen = chosen_task(context, person, slug, request)
-            yield from _states(context, parts, person, chosen, section)
-        except CoevalError as error:
-            raise shown(error) from error
+    title, id = "Agreement", "agreement"
 
-    def load_on(event: Callable[..., Any]) -> None:
-        event(
-            on_load,
-            [task, parts.section],
-            parts.all(),
+    def build(self) -> None:
+        self.parts = _build_parts()
+        self.outputs = self.parts.all()
+        self.load_on(self.parts.section.input)
+        warm_up_soon()
+
+    def load_on(self, event: Event) -> None:
+        self.on(
+            event,
+            self.load,
+            [self.parts.section],
             show_progress="minimal",
-            show_progress_on=parts.tiles,
-            api_visibility="private",
-            concurrency_limit=None,
+            show_progress_on=self.parts.tiles,
             trigger_mode="always_last",
         )
 
-    load_on(parts.section.input)
-    return load_on
+    def load(self, person: Person, slug: str, section: str = FIRST) -> Iterator[Update]:
+        yield from _states(self.context, self.parts, person, slug, section)
 
 
 @cache
@@ -109,7 +105,7 @@ def _build_parts() -> _Parts:
         choices = [(section.title, name) for name, section in SECTIONS.items()]
         section = gr.Radio(
             choices,
-            value=choices[0][1],
+            value=FIRST,
             label="Section",
             show_label=False,
             container=False,
@@ -133,9 +129,7 @@ def _build_slot(number: int, width: str) -> _Slot:
     return _Slot(width, card, head, plot, foot)
 
 
-def _states(
-    context: Context, parts: _Parts, person: Person, slug: str | None, section: str
-) -> Iterator[dict[Any, Any]]:
+def _states(context: Context, parts: _Parts, person: Person, slug: str, section: str) -> Iterator[Update]:
     """The tab as this person may see it, in stages; a chart that was sent is not sent again."""
     if person.role is Role.ANNOTATOR:
         yield _only(parts, _closed_view())
@@ -162,11 +156,11 @@ def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple
         yield slot, waiting.pop(0) if waiting and waiting[0].width == slot.width else None
 
 
-def _hidden(slot: _Slot) -> dict[Any, Any]:
+def _hidden(slot: _Slot) -> Update:
     return {slot.card: gr.Column(visible=False)}
 
 
-def _texts(parts: _Parts, page: Page, slug: str, section: str) -> dict[Any, Any]:
+def _texts(parts: _Parts, page: Page, slug: str, section: str) -> Update:
     tiles = el("div.tiles", *page.tiles, data_section=section, data_whole="yes" if page.whole else "no")
     return {
         parts.section: gr.Radio(visible=True),
@@ -176,7 +170,7 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str) -> dict[Any, Any]
     }
 
 
-def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, Any]:
+def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> Update:
     foot = el(
         "div.chart-foot",
         el("p.note", figure.note) if figure.note else None,
@@ -192,7 +186,7 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> dict[Any, A
     }
 
 
-def _only(parts: _Parts, words: Node) -> dict[Any, Any]:
+def _only(parts: _Parts, words: Node) -> Update:
     """The tab with nothing but a message."""
     hidden = {slot.card: gr.Column(visible=False) for slot in parts.slots}
     return {

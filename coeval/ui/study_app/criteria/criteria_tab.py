@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +9,13 @@ import gradio as gr
 import pandas as pd
 
 from coeval.domain import Origin, Person, Proposal, Role
-from coeval.errors import CoevalError
 from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.criteria import rounds
 from coeval.study.drafting import preparing
 from coeval.ui.components.review_table.review_table import ReviewTable
-from coeval.ui.components.tasks_picker import chosen_task
 from coeval.ui.components.view import View
-from coeval.ui.server.identity import get_person, shown
+from coeval.ui.panel import MODEL, StudyTab, Update, need_task
 from coeval.ui.study_app.criteria import criteria_views as views
 from coeval.ui.study_app.criteria.criteria_tables import (
     ballot_frame,
@@ -26,8 +23,6 @@ from coeval.ui.study_app.criteria.criteria_tables import (
     read_decisions,
     read_votes,
 )
-
-Bind = Callable[[Callable[..., Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +54,6 @@ class _Parts:
 
     def all(self) -> list[Any]:
         return [getattr(self, name) for name in self.__slots__]
-
-
-def build_criteria_tab(context: Context, task: gr.Dropdown) -> Bind:
-    """Build the tab; gives a function that loads it on an event."""
-    parts = _build_parts(context)
-    handlers = _Handlers(context, parts)
-    quick: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private"}
-
-    parts.ballot.submit(handlers.on_save, [task, parts.ballot], parts.all(), **quick)
-    parts.open_vote.click(handlers.on_open_vote, [task, parts.lines], parts.all(), **quick)
-    parts.reopen.click(handlers.on_reopen, [task, parts.suggested], parts.all(), **quick)
-    parts.take.click(handlers.on_take, [task, parts.findings], parts.all(), **quick)
-    parts.establish.click(handlers.on_establish, [task, parts.decisions], parts.all(), **quick)
-    parts.draft.click(
-        handlers.on_draft,
-        [task, parts.samples, parts.model],
-        parts.all(),
-        concurrency_limit=2,
-        concurrency_id="model",
-        api_visibility="private",
-    )
-
-    def load_on(event: Callable[..., Any]) -> None:
-        event(handlers.on_load, task, parts.all(), show_progress="hidden", **quick)
-
-    return load_on
 
 
 def _build_parts(context: Context) -> _Parts:
@@ -160,76 +129,59 @@ def _build_propose(context: Context) -> dict[str, Any]:
     }
 
 
-class _Handlers:
-    """What the tab's events do: ask a use case, then show the tab as it now stands."""
+class CriteriaTab(StudyTab):
+    """The vote on the criteria: events ask a use case, then show the tab as it now stands."""
 
-    def __init__(self, context: Context, parts: _Parts) -> None:
-        self.context, self.parts = context, parts
+    title, id = "Criteria", "criteria"
+    at_start = True
 
-    def on_load(self, slug: str | None, request: gr.Request) -> dict[Any, Any]:
-        return self._do(request, slug, lambda person, task: None)
+    def build(self) -> None:
+        self.parts = parts = _build_parts(self.context)
+        self.outputs = parts.all()
+        self.on(parts.ballot.submit, self.on_save, [parts.ballot])
+        self.on(parts.open_vote.click, self.on_open_vote, [parts.lines])
+        self.on(parts.reopen.click, self.on_reopen, [parts.suggested])
+        self.on(parts.take.click, self.on_take, [parts.findings])
+        self.on(parts.establish.click, self.on_establish, [parts.decisions])
+        model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
+        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model], **model)
 
-    def on_save(self, slug: str, ballot: pd.DataFrame, request: gr.Request) -> dict[Any, Any]:
-        def save(person: Person, task: str) -> None:
-            votes = read_votes(ballot)
-            rounds.cast_ballot(self.context, person, task, int(ballot.attrs["rev"]), votes)
+    def load(self, person: Person, slug: str) -> Update:
+        return self._state(person, slug) if slug else self._no_task(person)
 
-        return self._do(request, slug, save)
+    def on_save(self, person: Person, slug: str, ballot: pd.DataFrame) -> Update:
+        votes = read_votes(ballot)
+        rounds.cast_ballot(self.context, person, need_task(slug), int(ballot.attrs["rev"]), votes)
+        return self._state(person, slug)
 
-    def on_open_vote(self, slug: str, lines: str, request: gr.Request) -> dict[Any, Any]:
-        def open_vote(person: Person, task: str) -> None:
-            proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
-            rounds.open_round(self.context, person, task, proposals)
+    def on_open_vote(self, person: Person, slug: str, lines: str | None) -> Update:
+        proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
+        rounds.open_round(self.context, person, need_task(slug), proposals)
+        return self._state(person, slug) | {self.parts.lines: ""}
 
-        return self._do(request, slug, open_vote) | {self.parts.lines: ""}
+    def on_reopen(self, person: Person, slug: str, suggested: list[int] | None) -> Update:
+        rounds.reopen_criteria(self.context, person, need_task(slug), suggested or ())
+        return self._state(person, slug)
 
-    def on_reopen(self, slug: str, suggested: list[int], request: gr.Request) -> dict[Any, Any]:
-        return self._do(
-            request,
-            slug,
-            lambda person, task: rounds.reopen_criteria(self.context, person, task, suggested or ()),
+    def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
+        rounds.take_findings(self.context, person, need_task(slug), chosen)
+        return self._state(person, slug)
+
+    def on_establish(self, person: Person, slug: str, table: pd.DataFrame) -> Update:
+        rounds.establish(self.context, person, need_task(slug), **read_decisions(table))
+        return self._state(person, slug)
+
+    async def on_draft(self, person: Person, slug: str, samples: int, model: str) -> Update:
+        proposals = await preparing.draft_criteria(
+            self.context, person, need_task(slug), model=model, samples=samples
         )
+        rounds.open_round(self.context, person, slug, proposals)
+        return self._state(person, slug)
 
-    def on_take(self, slug: str, chosen: list[int], request: gr.Request) -> dict[Any, Any]:
-        def take(person: Person, task: str) -> None:
-            rounds.take_findings(self.context, person, task, chosen)
-
-        return self._do(request, slug, take)
-
-    def on_establish(self, slug: str, table: pd.DataFrame, request: gr.Request) -> dict[Any, Any]:
-        def establish(person: Person, task: str) -> None:
-            rounds.establish(self.context, person, task, **read_decisions(table))
-
-        return self._do(request, slug, establish)
-
-    async def on_draft(self, slug: str, samples: int, model: str, request: gr.Request) -> dict[Any, Any]:
-        try:
-            person = get_person(self.context, request)
-            proposals = await preparing.draft_criteria(
-                self.context, person, slug, model=model, samples=samples
-            )
-            rounds.open_round(self.context, person, slug, proposals)
-            return self._state(person, slug)
-        except CoevalError as error:
-            raise shown(error) from error
-
-    def _do(
-        self, request: gr.Request, slug: str | None, step: Callable[[Person, str], Any]
-    ) -> dict[Any, Any]:
-        try:
-            person = get_person(self.context, request)
-            slug = chosen_task(self.context, person, slug, request)
-            if not slug:
-                return self._no_task(person)
-            step(person, slug)
-            return self._state(person, slug)
-        except CoevalError as error:
-            raise shown(error) from error
-
-    def _no_task(self, person: Person) -> dict[Any, Any]:
+    def _no_task(self, person: Person) -> Update:
         return {self.parts.card: views.no_task_view(person.role is Role.OWNER)}
 
-    def _state(self, person: Person, slug: str) -> dict[Any, Any]:
+    def _state(self, person: Person, slug: str) -> Update:
         """The whole tab as it stands for this person."""
         parts, owner = self.parts, person.role is Role.OWNER
         task = tasks.get_task(self.context, person, slug)
@@ -240,7 +192,7 @@ class _Handlers:
         done = views.established_view(current)
         may_reopen = owner and current is not None and not voting
         ideas = rounds.list_suggestions(self.context, person, slug) if may_reopen else []
-        update: dict[Any, Any] = {
+        update: Update = {
             parts.card: views.task_card(task),
             parts.main: None if voting else done or views.waiting_view(owner),
             parts.established: done if voting else None,
