@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from coeval.datasets.registry import NAMES
 from coeval.errors import InputError
 from coeval.study.access import OPERATOR, Context
 
@@ -13,9 +14,7 @@ from coeval.study.access import OPERATOR, Context
 def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     one = commands.add_parser("import", parents=[task], help="import instances or a whole study")
     one.add_argument("path", type=Path)
-    one.add_argument(
-        "--format", default="auto", choices=["auto", "csv", "jsonl", "xlsx", "coeval-release", "ratings-csv"]
-    )
+    one.add_argument("--format", default="auto", choices=NAMES)
     one.add_argument(
         "--map", nargs="+", default=[], metavar="field=column", help="which column holds a field"
     )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from coeval.datasets.format import Columns, Format
+from coeval.datasets.source import Source, source_of
 from coeval.datasets.text import check_text, load_json
 from coeval.domain import (
     Criterion,
@@ -85,3 +88,15 @@ def _build_proposal(one: Mapping[str, Any]) -> Proposal:
     return Proposal(
         text=one["text"], support=one["support"], samples=one["samples"], members=tuple(one["members"])
     )
+
+
+def _is_demo_file(path: Path, columns: Columns) -> bool:
+    return path.is_file() and path.suffix.lower() == ".json" and is_demo(load_json(path))
+
+
+def _open(path: Path, slug: str, columns: Columns) -> Source:
+    study, _ = load_demo(path)
+    return source_of(replace(study, task=replace(study.task, slug=slug)))
+
+
+FORMAT = Format("demo", "The demo study", fits=_is_demo_file, open=_open)

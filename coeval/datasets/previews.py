@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from coeval.datasets.ratings.rating_rows import RATING_FIELDS
 from coeval.datasets.source import Source
-from coeval.datasets.tables.formats import TABLES, open_table
-from coeval.datasets.tables.instances import FIELDS
 from coeval.datasets.tables.table import Table, match_columns
 
 
@@ -29,16 +25,16 @@ class Preview:
     n_rows: int
 
 
-def preview_table(path: Path, format: str, mapping: Mapping[str, str] | None, limit: int) -> Preview:
+def preview_table(
+    format: str, table: Table, fields: tuple[str, ...], mapping: Mapping[str, str] | None, limit: int
+) -> Preview:
     """A tabular file's preview; the whole file is read and checked, ``limit`` rows of it are kept."""
-    table = TABLES[format](path) if format in TABLES else open_table(path)
-    fields = FIELDS if format in TABLES else RATING_FIELDS
     matched = match_columns(table, fields, mapping, guess=True)
     rows, count = _first_rows(table, limit)
     return Preview(format, table.columns, fields, matched, tuple(rows), count)
 
 
-def preview_source(source: Source, format: str, limit: int) -> Preview:
+def preview_source(format: str, source: Source, limit: int) -> Preview:
     """The preview of a study whose format fixes its fields: its instances."""
     columns = ("instance", "document", "system", "input", "output")
     rows: list[tuple[str, ...]] = []

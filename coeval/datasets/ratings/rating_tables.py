@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from coeval.datasets.format import Columns, Format
 from coeval.datasets.ratings.rating_rows import RATING_FIELDS, Rating, load_ratings
 from coeval.datasets.ratings.rating_survey import Survey, survey_ratings
 from coeval.datasets.seen import Seen
 from coeval.datasets.source import Rows, Source
 from coeval.datasets.tables.formats import is_table, open_table
 from coeval.datasets.tables.instances import FIELDS, open_instances
-from coeval.datasets.tables.table import Table, find_column, guess_mapping
+from coeval.datasets.tables.table import Table, find_column, guess_mapping, match_columns
 from coeval.datasets.text import shorten
 from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Origin, Run, Task
 from coeval.errors import InputError
@@ -122,3 +123,19 @@ def _read_submissions(ratings: Iterable[Rating]) -> Iterator[ImportedSubmission]
     for one in ratings:
         if one.person and one.score is not None:
             yield ImportedSubmission(one.person, one.instance, one.criterion, one.score, arm=Arm.BLIND)
+
+
+def _fits(path: Path, mapping: Columns) -> bool:
+    if path.is_dir():
+        return find_instances(path) is not None
+    if not path.is_file():
+        return False
+    table = open_table(path)
+    named = {*(mapping or {}), *match_columns(table, (*FIELDS, *RATING_FIELDS), None)}
+    rated = {"instance", "criterion"} <= named and not {"input", "output"} & named
+    return rated and is_ratings(table, mapping)
+
+
+FORMAT = Format(
+    "ratings-csv", "Table of ratings", fits=_fits, open=open_ratings, fields=RATING_FIELDS, table=open_table
+)

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from coeval.datasets.format import Columns, Format
 from coeval.datasets.release.drafts import RUN, build_draft, choose_lines
 from coeval.datasets.release.files import Entry, Record, Section, load_entries, load_sections
 from coeval.datasets.release.notes import tell_notes
 from coeval.datasets.release.submissions import build_submission
+from coeval.datasets.source import source_of
 from coeval.datasets.tables.instances import name_document
 from coeval.datasets.text import shorten
 from coeval.domain import (
@@ -191,3 +193,15 @@ def _name_criterion(text: str) -> str:
     """The short name some criteria begin with: "1. Clarity: The story ..." -> "Clarity"."""
     found = re.match(r"(?:\d+[.)]\s*)?([^:.]{1,40}):\s", text)
     return found[1] if found else ""
+
+
+def _fits(path: Path, columns: Columns) -> bool:
+    return bool(find_files(path)) if path.is_dir() else path.suffix.lower() == ".json"
+
+
+FORMAT = Format(
+    "coeval-release",
+    "The public CoEval release (A*.json, combine_data.json)",
+    fits=_fits,
+    open=lambda path, slug, columns: source_of(load(path, slug)),
+)

@@ -1,8 +1,9 @@
-"""Which format a file has, and the reader of each tabular one."""
+"""Every kind of table that can be read, and which kind a file is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from coeval.datasets.tables import csv_file, jsonl_file
@@ -18,36 +19,38 @@ def _open_xlsx(path: Path) -> Table:
     return xlsx_file.open_table(path)
 
 
-TABLES: Mapping[str, Callable[[Path], Table]] = {
-    "csv": csv_file.open_table,
-    "jsonl": jsonl_file.open_table,
-    "xlsx": _open_xlsx,
-}
-"""The tabular formats; the other formats are built on them or have files of their own."""
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """A kind of file that holds a table."""
 
-_SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-}
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    open: Callable[[Path], Table]
+    start: bytes = b""
+    """What a file begins with, by which one of another ending is recognised."""
+
+
+TABLES: tuple[TableFormat, ...] = (
+    TableFormat("csv", "CSV (comma, tab or semicolon)", (".csv", ".tsv", ".txt"), csv_file.open_table),
+    TableFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), jsonl_file.open_table, b"{"),
+    TableFormat("xlsx", "Excel workbook", (".xlsx", ".xlsm"), _open_xlsx, b"PK\x03\x04"),
+)
+"""A new kind of table is a file with its ``open_table``, and a line here. The first takes what no other does."""
 
 
 def is_table(path: Path) -> bool:
     """Whether a file's ending is that of a table."""
-    return path.is_file() and path.suffix.lower() in _SUFFIXES
+    return path.is_file() and _by_ending(path) is not None
 
 
 def open_table(path: Path) -> Table:
-    """A tabular file of any format; raises InputError for one that is broken or of another kind."""
-    return TABLES[guess_table(path)](path)
+    """A table of any kind; raises InputError for a file that is broken or of another kind."""
+    return guess_table(path).open(path)
 
 
-def guess_table(path: Path) -> str:
-    """The tabular format of a file: by its ending, else by its first bytes.
+def guess_table(path: Path) -> TableFormat:
+    """The kind of table that a file is: by its ending, else by its first bytes.
 
     Raises InputError for an old Excel file.
     """
@@ -58,8 +61,8 @@ def guess_table(path: Path) -> str:
         raise InputError(
             f"{path.name}: is an old or password-protected Excel file; save it as plain .xlsx or CSV."
         )
-    if path.suffix.lower() in _SUFFIXES:
-        return _SUFFIXES[path.suffix.lower()]
-    if head.startswith(b"PK\x03\x04"):
-        return "xlsx"
-    return "jsonl" if head.startswith(b"{") else "csv"
+    return _by_ending(path) or next(kind for kind in reversed(TABLES) if head.startswith(kind.start))
+
+
+def _by_ending(path: Path) -> TableFormat | None:
+    return next((kind for kind in TABLES if path.suffix.lower() in kind.endings), None)

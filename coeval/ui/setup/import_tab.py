@@ -71,7 +71,8 @@ class ImportTab(Tab):
                 max_length=20_000,
                 elem_id="import-description",
             )
-        self.format = gr.Dropdown(list(FORMATS), value="auto", label="Format", elem_id="import-format")
+        formats = [("recognise it", "auto"), *((each.title, each.name) for each in FORMATS)]
+        self.format = gr.Dropdown(formats, value="auto", label="Format", elem_id="import-format")
         with gr.Row(visible=False) as self.mapping:
             self.columns = {
                 name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}") for name in FIELDS
