@@ -30,6 +30,8 @@ class Format:
     """The fields that can be mapped to a column; none where the format fixes them."""
     table: Callable[[Path], Table] | None = None
     """The columns and rows of a file, where it is a table."""
+    folder: str = ""
+    """What a folder of this format holds; empty where it is always one file."""
 
     def read(self, path: Path, slug: str, columns: Columns) -> Source:
         """As ``open``; raises InputError too where columns are mapped that the format fixes."""

@@ -55,7 +55,5 @@ def find_format(path: Path, name: str = "auto", columns: Columns = None) -> Form
     for each in reversed(FORMATS):
         if each.fits(path, columns):
             return each
-    raise InputError(
-        f"'{path.name}' holds nothing that can be imported as a whole (the formats are {', '.join(NAMES[1:])}); "
-        "give the path of one file to import just that."
-    )
+    folders = " nor ".join(each.folder for each in FORMATS if each.folder)
+    raise InputError(f"'{path.name}' holds neither {folders}; give the path of one file to import just that.")

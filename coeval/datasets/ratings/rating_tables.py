@@ -137,5 +137,11 @@ def _fits(path: Path, mapping: Columns) -> bool:
 
 
 FORMAT = Format(
-    "ratings-csv", "Table of ratings", fits=_fits, open=open_ratings, fields=RATING_FIELDS, table=open_table
+    "ratings-csv",
+    "Table of ratings",
+    fits=_fits,
+    open=open_ratings,
+    fields=RATING_FIELDS,
+    table=open_table,
+    folder="instances.csv with tables of ratings",
 )

@@ -204,4 +204,5 @@ FORMAT = Format(
     "The public CoEval release (A*.json, combine_data.json)",
     fits=_fits,
     open=lambda path, slug, columns: source_of(load(path, slug)),
+    folder="A*.json of the CoEval release",
 )
