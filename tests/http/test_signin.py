@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from coeval.domain import Role
@@ -27,6 +22,7 @@ from coeval.ui.app import build_app
 from coeval.ui.server import oauth
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.signin import TICKET
+from tests.support.oauth_provider import Provider
 
 PASSWORD = "correct horse battery"
 HOST = "https://team-study.hf.space"
@@ -120,52 +116,6 @@ def test_a_sign_in_leads_nowhere_else(browser: TestClient, accounts_context: Con
 
 
 # ---- Hugging Face, by a stand-in ---------------------------------------------------------------------------
-
-
-class Provider:
-    """An OpenID provider that checks what Hugging Face would: client, code, redirect and PKCE verifier."""
-
-    url = "https://provider.test"
-
-    def __init__(self) -> None:
-        self.profile: dict[str, str] = {"sub": "42", "preferred_username": "julia-m"}
-        self.challenges: dict[str, tuple[str, str]] = {}
-        self.app = Starlette(
-            routes=[
-                Route("/.well-known/openid-configuration", self.configuration),
-                Route("/oauth/authorize", self.authorize),
-                Route("/oauth/token", self.token, methods=["POST"]),
-                Route("/oauth/userinfo", self.userinfo),
-            ]
-        )
-
-    async def configuration(self, request: Request) -> Response:
-        names = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
-        return JSONResponse({f"{k}_endpoint": f"{self.url}/oauth/{v}" for k, v in names.items()})
-
-    async def authorize(self, request: Request) -> Response:
-        query = request.query_params
-        assert query["client_id"] == "client" and query["code_challenge_method"] == "S256"
-        code = f"code{len(self.challenges)}"
-        self.challenges[code] = (query["code_challenge"], query["redirect_uri"])
-        return RedirectResponse(f"{query['redirect_uri']}?code={code}&state={query['state']}")
-
-    async def token(self, request: Request) -> Response:
-        form = await request.form()
-        basic = base64.b64encode(b"client:secret").decode()
-        challenge, redirect_uri = self.challenges.pop(str(form["code"]), ("", ""))
-        digest = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
-        proven = base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == challenge
-        if request.headers["authorization"] != f"Basic {basic}" or not proven:
-            return JSONResponse({"error": "invalid_grant"}, 400)
-        if form["redirect_uri"] != redirect_uri or form["grant_type"] != "authorization_code":
-            return JSONResponse({"error": "invalid_grant"}, 400)
-        return JSONResponse({"access_token": "bearer-of-julia", "token_type": "bearer"})
-
-    async def userinfo(self, request: Request) -> Response:
-        if request.headers.get("authorization") != "Bearer bearer-of-julia":
-            return JSONResponse({"error": "invalid_token"}, 401)
-        return JSONResponse(self.profile)
 
 
 @pytest.fixture

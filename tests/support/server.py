@@ -16,8 +16,9 @@ from coeval.ui.app import build_app
 class Running:
     """``with Running(context) as server``: serves until the block ends."""
 
-    def __init__(self, context: Context) -> None:
-        config = uvicorn.Config(build_app(context), port=0, log_level="critical")
+    def __init__(self, context: Context, port: int = 0) -> None:
+        self.app = build_app(context)
+        config = uvicorn.Config(self.app, port=port, log_level="critical")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 

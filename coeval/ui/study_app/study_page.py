@@ -50,4 +50,6 @@ def _me(name: str, role: Role) -> Node:
     setup = el("a", "Set-up ↗", href="admin") if role is Role.OWNER else None
     help_ = el("a", "Help", href="help/guide", target="_blank")
     leave = el("a", "Sign out", href="signout", data_post="1")
-    return el("div.me", el("span", f"{name} · {role}"), help_, setup, leave)
+    everywhere = el("a", "Sign out on all devices", href="signout/everywhere", data_post="1")
+    who = el("details.who", el("summary", f"{name} · {role}"), everywhere)
+    return el("div.me", who, help_, setup, leave)
