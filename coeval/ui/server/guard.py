@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -26,6 +27,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
 }
+HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::\d{1,5})?")
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEALTH = "/healthz"
@@ -115,10 +117,9 @@ def is_our_name(settings: Settings, scope: Scope, headers: Headers) -> bool:
 
 
 def _host_name(host: str) -> str | None:
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
+    """The name in a Host header, without its port; None where it is written as no browser writes it."""
+    match = HOST.fullmatch(host.lower())
+    return match["name"] or match["address"] if match else None
 
 
 def _explain_name(headers: Headers) -> str:
