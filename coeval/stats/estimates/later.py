@@ -1,6 +1,6 @@
 """Libraries that take seconds to load, loaded when first used: the server answers before anybody asks for them.
 
-Loaded at once they make the start 1.25 times an empty Gradio app's, by the processor; so it is 1.08, and the goal is
+Loaded at once they make the start 1.32 times an empty Gradio app's, by the processor; so it is 1.04, and the goal is
 1.2 (``python -m tests.benchmarks start``).
 """
 
