@@ -40,6 +40,7 @@ from coeval.domain.evaluations import (
     Submission,
 )
 from coeval.domain.judges import Job, JobState, Run
+from coeval.domain.leases import LEASE, Lease
 from coeval.domain.people import Account, Invitation, Person, Role
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task
@@ -47,6 +48,7 @@ from coeval.domain.work import Adjudication, Assignment, Change, Dispute, Filter
 
 __all__ = [
     "CONTEXT_ROLES",
+    "LEASE",
     "Account",
     "Action",
     "Adjudication",
@@ -80,6 +82,7 @@ __all__ = [
     "JobState",
     "MAX_REMARK",
     "MAX_TEXT",
+    "Lease",
     "Mark",
     "Message",
     "Origin",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from coeval.study.drafting.preparing import (
     prepare_run,
     require_ready,
 )
+from coeval.study.leases import Hold
 
 SAMPLES_PER_ATTEMPT = 1000
 """A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
@@ -68,19 +70,35 @@ async def run_drafting(
     *,
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    job: int | None = None,
 ) -> RunReport:
-    """Draft what a run still lacks.
+    """Draft what a run still lacks; one worker at a time, for ``job`` or for a command.
 
     Raises:
         ModelError: no model is set up.
-        NotFoundError, InputError: see ``prepare_run``.
+        NotFoundError, InputError: see ``prepare_run``; or another worker is at this run.
     """
+    with Hold(context, job=job) as hold:
+        return await _draft_held(context, person, slug, wish, hold, on_progress, should_stop)
+
+
+async def _draft_held(
+    context: Context,
+    person: Person,
+    slug: str,
+    wish: Wish,
+    hold: Hold,
+    on_progress: Callable[[Progress], None] | None,
+    should_stop: Callable[[], bool],
+) -> RunReport:
     wish = complete_wish(context, wish)
     runner = build_runner(context, concurrency=wish.concurrency, prices=wish.prices, replay=wish.replay)
     async with runner:
+        # before anything is asked: the plan and the steps are paid for as well
+        await asyncio.to_thread(hold.take, f"run {slug}: {wish.label}", f"The run “{wish.label}”")
         wish = await _write_what_is_missing(context, slug, wish, runner.ask)
         prepared = prepare_run(context, person, slug, wish)
-        work = _Work(context, prepared, runner.ask)
+        work = _Work(context, prepared, runner.ask, hold)
         summary = await run_all(
             prepared.items,
             work.judge,
@@ -118,8 +136,8 @@ async def _write_what_is_missing(context: Context, slug: str, wish: Wish, ask: A
 class _Work:
     """One pass over the items of a run: asks, and stores what comes."""
 
-    def __init__(self, context: Context, prepared: Prepared, ask: Ask) -> None:
-        self.context, self.prepared, self.ask = context, prepared, ask
+    def __init__(self, context: Context, prepared: Prepared, ask: Ask, hold: Hold) -> None:
+        self.context, self.prepared, self.ask, self.hold = context, prepared, ask, hold
         self.unscored = 0
 
     async def judge(self, item: Item) -> _Judged:
@@ -142,6 +160,7 @@ class _Work:
         made = [draft for one in judged for draft in one.drafts()]
         run = self.prepared.run.id
         with self.context.store.write() as db:
+            self.hold.confirm(db)
             for draft in made:
                 drafts.record_draft(db, run, draft)
             for one in judged:

@@ -289,6 +289,7 @@ def start_job(context: Context, person: Person, slug: str, wish: Wish) -> Job:
     """
     prepared = prepare_run(context, person, slug, wish)
     with context.store.write() as db:
+        _refuse_second(db, prepared)
         return jobs.add_job(
             db,
             Job(
@@ -303,6 +304,17 @@ def start_job(context: Context, person: Person, slug: str, wish: Wish) -> Job:
         )
 
 
+def _refuse_second(db: Database, prepared: Prepared) -> None:
+    """One job at a time for a run: a second would ask, and pay, for the same."""
+    jobs.mark_interrupted(db)
+    for job in jobs.list_active(db, prepared.task.id):
+        if read_wish(job.params).label == prepared.run.label:
+            raise InputError(
+                f"The run “{prepared.run.label}” is under way already (job {job.id}, started by {job.created_by}): "
+                "wait until it is done, or cancel it first."
+            )
+
+
 def read_wish(params: Mapping[str, object]) -> Wish:
     """The wish that a job was started with."""
     values = dict(params["wish"])  # type: ignore[call-overload]
@@ -315,7 +327,13 @@ def read_wish(params: Mapping[str, object]) -> Wish:
 def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
     """See a task's pre-fills and how far they are, newest first."""
     with context.store.read() as db:
-        return jobs.list_jobs(db, require_task(db, slug).id)
+        task = require_task(db, slug)
+        interrupted = jobs.has_interrupted(db)
+    if interrupted:
+        with context.store.write() as db:
+            jobs.mark_interrupted(db)
+    with context.store.read() as db:
+        return jobs.list_jobs(db, task.id)
 
 
 @use_case(OWNERS)

@@ -42,6 +42,7 @@ class Worker:
             read_wish(job.params),
             on_progress=lambda progress: self._note(job, progress),
             should_stop=_Watch(self.context, job),
+            job=job.id,
         )
         found = self._read(job)
         if found.state is JobState.CANCELLED:
@@ -85,9 +86,9 @@ class _Watch:
 
 
 def mark_interrupted(context: Context) -> int:
-    """Say of jobs that a server left at work that they can be started again; how many there were.
+    """Say of jobs that were cut off that they can be started again; how many there were.
 
-    For the start of a server: whatever says it is at work then was cut off.
+    A job that another server is at is left alone: its lease tells.
     """
     with context.store.write() as db:
         return jobs.mark_interrupted(db)

@@ -11,6 +11,13 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import Job, JobState
 from coeval.store.engines.statements import get_row, insert, to_json
+from coeval.store.queries.drafting.leases import LIVE, live_since
+
+CUT_OFF = (
+    "kind <> 'batch' AND state IN ('queued', 'running') AND updated_at NOT BETWEEN :since AND :until"
+    f" AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.job = job.id AND {LIVE})"
+)
+"""A job that says it is at work, and has shown no sign of life for as long as a lease holds."""
 
 
 def _job(row: dict[str, Any]) -> Job:
@@ -48,19 +55,31 @@ def list_jobs(db: Database, task: int, *, limit: int = 20) -> list[Job]:
     return [_job(row) for row in db.query(sql, [task, limit])]
 
 
+def list_active(db: Database, task: int) -> list[Job]:
+    """The pre-fills of a task that are at work, or about to be."""
+    active = db.table("job").rows_where(
+        "task = ? AND kind <> 'batch' AND state IN ('queued', 'running')", [task], order_by="id"
+    )
+    return [_job(row) for row in active]
+
+
 def update_job(db: Database, job: int, **values: Any) -> None:
     """Change state, total, done, failed or message of a job."""
     db.table("job").update(job, values | {"updated_at": now()})
 
 
 def mark_interrupted(db: Database) -> int:
-    """Cancel jobs that say they are at work; gives how many. Those of batch files wait for no process."""
+    """Cancel jobs that say they are at work while nobody is; gives how many. Batch files wait for no process."""
     cursor = db.conn.execute(
         "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
-        " updated_at = ? WHERE kind <> 'batch' AND state IN ('queued', 'running')",
-        [now()],
+        f" updated_at = :now WHERE {CUT_OFF}",
+        {"now": now(), **live_since()},
     )
     return cursor.rowcount
+
+
+def has_interrupted(db: Database) -> bool:
+    return get_row(db, f"SELECT 1 FROM job WHERE {CUT_OFF} LIMIT 1", live_since()) is not None
 
 
 def list_waiting(db: Database, kind: str) -> list[Job]:
