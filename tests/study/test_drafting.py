@@ -172,7 +172,8 @@ def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready
         job = Job("evaluations", task.id, JobState.QUEUED, created_by=ready.name)
         made = [jobs.add_job(db, replace(job, state=state)) for state in JobState]
         batch = jobs.add_job(db, replace(job, kind="batch", state=JobState.QUEUED))
-        db.conn.execute("UPDATE job SET updated_at = '2026-01-31T09:30:00.000Z'")  # it is long since they moved
+        # it is long since they moved
+        db.conn.execute("UPDATE job SET updated_at = '2026-01-31T09:30:00.000Z'")
     build_app(context)
     with context.store.read() as db:
         states = {one.state: jobs.get_job(db, one.id) for one in made}
