@@ -31,10 +31,12 @@ def add_batch(
 
 def _batch_write(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.drafting import batches
-    from coeval.study.drafting.preparing import Wish
+    from coeval.study.drafting.run_settings import RunSettings
 
-    wish = Wish(model=options.model, protocol=options.protocol, samples=options.samples, label=options.label)
-    written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, wish, options.out))
+    settings = RunSettings(
+        model=options.model, protocol=options.protocol, samples=options.samples, label=options.label
+    )
+    written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, settings, options.out))
     for path in written.paths:
         print(path)
     print(f"{written.written:,} questions", file=sys.stderr)

@@ -46,12 +46,11 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
 
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.criteria import rounds
-    from coeval.study.drafting import preparing
+    from coeval.study.drafting.proposing import draft_criteria
 
-    wanted = preparing.draft_criteria(
-        context, OPERATOR, options.task, model=options.model, samples=options.samples
+    proposals = asyncio.run(
+        draft_criteria(context, OPERATOR, options.task, model=options.model, samples=options.samples)
     )
-    proposals = asyncio.run(wanted)
     state = rounds.open_round(context, OPERATOR, options.task, proposals)
     for proposal in state.proposals:
         print(f"{proposal.support} of {proposal.samples}\t{proposal.text}")
@@ -60,9 +59,10 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     from coeval.llm.running.ledger import Prices
-    from coeval.study.drafting import execution, preparing
+    from coeval.study.drafting import estimating, execution
+    from coeval.study.drafting.run_settings import RunSettings
 
-    wish = preparing.Wish(
+    settings = RunSettings(
         model=options.model,
         protocol=options.protocol,
         samples=options.samples,
@@ -81,10 +81,10 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
         ablation=options.ablation,
     )
     if options.estimate:
-        print(preparing.estimate_run(context, OPERATOR, options.task, wish))
+        print(estimating.estimate_run(context, OPERATOR, options.task, settings))
         return
     show = _show_progress if sys.stderr.isatty() else None
-    report = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, wish, on_progress=show))
+    report = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, settings, on_progress=show))
     print(report)
     if not report.complete:
         raise SystemExit(1)

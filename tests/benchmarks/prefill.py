@@ -101,9 +101,9 @@ def build_study(folder: Path, calls: int) -> None:
     from coeval.domain import Criterion, Instance, Study, Task
     from coeval.llm.client.abilities import Abilities, build_body
     from coeval.llm.prompting.options import JudgeOptions
-    from coeval.llm.protocols.by_criterion import render_calls
     from coeval.study.access import OPERATOR
     from coeval.study.importing.importing import import_study
+    from tests.support.judging import render_calls
 
     folder.mkdir()
     task = Task(SLUG, "Retell an event", "Retell the event of the note for a local newspaper.")
@@ -136,11 +136,11 @@ def run_coeval(folder: Path, url: str) -> Figures:
 
     from coeval.study.access import OPERATOR
     from coeval.study.drafting.execution import run_drafting
-    from coeval.study.drafting.preparing import Wish
+    from coeval.study.drafting.run_settings import RunSettings
 
     context = make_context(folder, url)
     clock = Clock()
-    report = asyncio.run(run_drafting(context, OPERATOR, SLUG, Wish(concurrency=CONCURRENCY)))
+    report = asyncio.run(run_drafting(context, OPERATOR, SLUG, RunSettings(concurrency=CONCURRENCY)))
     figures = clock.read(report.total)
     if not report.complete or report.unscored:
         raise SystemExit(str(report))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coeval.cli.commands import build_parser
-from coeval.llm.prompting.options import PROTOCOLS
+from coeval.llm.protocols.registry import list_protocols
 from coeval.study.exporting.export import SIMPLE
 from coeval.ui.server.help_pages import HELP, TITLES, render
 from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
@@ -38,7 +38,7 @@ def test_named_files_exist() -> None:
 
 def test_every_protocol_is_named() -> None:
     named = README.split("chooses how the model is asked")[1].split("`--samples`")[0]
-    assert set(re.findall(r"`([\w-]+)`", named)) == set(PROTOCOLS)
+    assert set(re.findall(r"`([\w-]+)`", named)) == set(list_protocols())
 
 
 def test_every_exported_file_is_named() -> None:

@@ -12,12 +12,14 @@ import pytest
 
 from coeval.domain import DraftStatus, Job, JobState, Person, Study
 from coeval.errors import InputError, ModelError, NotAllowedError
+from coeval.llm.running.ledger import Prices
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts, jobs
 from coeval.study.access import Context
-from coeval.study.drafting import batches, helping, preparing
+from coeval.study.drafting import batches, helping
+from coeval.study.drafting.estimating import estimate_run
 from coeval.study.drafting.execution import run_drafting
-from coeval.study.drafting.preparing import Wish
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.tasks import get_task_state
@@ -70,7 +72,7 @@ def test_answers_of_every_kind_become_drafts_or_say_why_not(context: Context, re
 
     with start_stub(reply) as stub:
         there = connected(context, stub)
-        report = asyncio.run(run_drafting(there, ready, "demo", Wish(label="mixed", concurrency=1)))
+        report = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mixed", concurrency=1)))
         assert report.complete and report.total == 8
         made = latest(context, "mixed")
         assert len(made) == 8
@@ -78,32 +80,32 @@ def test_answers_of_every_kind_become_drafts_or_say_why_not(context: Context, re
             assert (one.score is None) == (one.status is DraftStatus.UNSCORED)
             assert one.status is DraftStatus.OK or (one.reason and "junk" in one.raw)
         paid = stub.paid
-        again = asyncio.run(run_drafting(there, ready, "demo", Wish(label="mixed", concurrency=1)))
+        again = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mixed", concurrency=1)))
         assert again.total == 0 and stub.paid == paid  # nothing is asked twice
 
 
 def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, ready: Person) -> None:
     with start_stub(lambda body: "no idea") as stub:
-        first = asyncio.run(run_drafting(connected(context, stub), ready, "demo", Wish(label="again")))
+        first = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="again")))
     assert first.unscored == 8
     with start_stub() as stub:
-        wish = Wish(label="again", retry_unscored=True)
-        second = asyncio.run(run_drafting(connected(context, stub), ready, "demo", wish))
+        settings = RunSettings(label="again", retry_unscored=True)
+        second = asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
     assert (second.total, second.unscored) == (8, 0)
     assert {one.attempt for one in latest(context, "again")} == {2}
 
 
 def test_a_model_that_is_down_leaves_no_draft_and_can_be_taken_up(context: Context, ready: Person) -> None:
     down = replace(context, settings=replace(context.settings, base_url="http://127.0.0.1:9/v1", timeout=1.0))
-    report = asyncio.run(run_drafting(down, ready, "demo", Wish(label="down", limit=1)))
+    report = asyncio.run(run_drafting(down, ready, "demo", RunSettings(label="down", limit=1)))
     assert (report.done, report.failed) == (0, 1) and "127.0.0.1:9" in report.message
     assert latest(context, "down") == []
 
 
 def test_replay_needs_no_model_and_makes_the_same_drafts(context: Context, ready: Person) -> None:
     with start_stub() as stub:
-        asyncio.run(run_drafting(connected(context, stub), ready, "demo", Wish(label="first run")))
-    report = asyncio.run(run_drafting(context, ready, "demo", Wish(label="replayed", replay=True)))
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="first run")))
+    report = asyncio.run(run_drafting(context, ready, "demo", RunSettings(label="replayed", replay=True)))
     assert report.complete and report.usage.calls == 0
     scores = [[one.score for one in latest(context, label)] for label in ("first run", "replayed")]
     assert scores[0] == scores[1]
@@ -112,14 +114,14 @@ def test_replay_needs_no_model_and_makes_the_same_drafts(context: Context, ready
 def test_a_run_keeps_its_settings(context: Context, ready: Person) -> None:
     with start_stub() as stub:
         there = connected(context, stub)
-        asyncio.run(run_drafting(there, ready, "demo", Wish(label="mine", limit=1)))
+        asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mine", limit=1)))
         with pytest.raises(InputError, match="another label"):
-            asyncio.run(run_drafting(there, ready, "demo", Wish(label="mine", temperature=0.5)))
+            asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mine", temperature=0.5)))
 
 
 def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_path: Any) -> None:
     out, results = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
-    asyncio.run(batches.write_questions(context, ready, "demo", Wish(label="batch"), out))
+    asyncio.run(batches.write_questions(context, ready, "demo", RunSettings(label="batch"), out))
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(lines) == 8 and {line["url"] for line in lines} == {"/v1/chat/completions"}
     from tests.support.stub_answers import default_reply
@@ -136,7 +138,7 @@ def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_p
             }
             file.write(json.dumps(row) + "\n")
         file.write("not json\n")
-    report = asyncio.run(batches.read_results(context, ready, results, preparing.Prices()))
+    report = asyncio.run(batches.read_results(context, ready, results, Prices()))
     assert (report.answered, len(report.bad_lines), report.runs[0].complete) == (8, 1, True)
     assert len(latest(context, "batch")) == 8
 
@@ -145,11 +147,13 @@ def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, rea
     with start_stub() as stub:
         there = connected(context, stub)
         plan = asyncio.run(
-            helping.draft_plan(there, ready, "demo", Wish(protocol="fusion", assistants=("chrF",)))
+            helping.draft_plan(there, ready, "demo", RunSettings(protocol="fusion", assistants=("chrF",)))
         )
         assert plan
-        wish = Wish(protocol="fusion", label="fused", samples=2, plan="Weigh chrF.", assistants=("chrF",))
-        report = asyncio.run(run_drafting(there, ready, "demo", wish))
+        settings = RunSettings(
+            protocol="fusion", label="fused", samples=2, plan="Weigh chrF.", assistants=("chrF",)
+        )
+        report = asyncio.run(run_drafting(there, ready, "demo", settings))
         asked = json.dumps(stub.bodies[-1])
     assert report.complete and report.total == 4  # instances, each with both criteria
     assert len(latest(context, "fused")) == 8 and "Weigh chrF." in asked and "chrF" in asked
@@ -158,10 +162,10 @@ def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, rea
 def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:
     ana = sign_in(context, "Ana")[0]
     with pytest.raises(NotAllowedError):
-        preparing.estimate_run(context, ana, "demo", Wish())
+        estimate_run(context, ana, "demo", RunSettings())
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
-        asyncio.run(run_drafting(context, ready, "demo", Wish()))
-    assert "8 calls" in str(preparing.estimate_run(context, ready, "demo", Wish()))
+        asyncio.run(run_drafting(context, ready, "demo", RunSettings()))
+    assert "8 calls" in str(estimate_run(context, ready, "demo", RunSettings()))
     assert get_task_state(context, ready, "demo").n_instances == 4
 
 

@@ -17,15 +17,15 @@ from coeval.store import Store
 from coeval.store.queries.drafting import leases
 from coeval.study import leases as holding
 from coeval.study.access import Context
-from coeval.study.drafting import preparing
+from coeval.study.drafting import jobs as drafting_jobs
 from coeval.study.drafting.execution import RunReport, run_drafting
-from coeval.study.drafting.preparing import Wish
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import Worker, mark_interrupted
 from coeval.study.importing.importing import import_study
 from coeval.study.leases import Hold
 from tests.support.openai_stub import Stub, start_stub
 
-WISH = Wish(label="mine", concurrency=2)
+MINE = RunSettings(label="mine", concurrency=2)
 PAIRS = 8
 AGED = "UPDATE {} = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')"
 
@@ -56,7 +56,7 @@ def other_server(context: Context) -> Context:
 def wait_for(context: Context, owner: Person, job: int, *states: JobState) -> None:
     deadline = time.monotonic() + 30
     while True:
-        (found,) = [one for one in preparing.list_jobs(context, owner, "demo") if one.id == job]
+        (found,) = [one for one in drafting_jobs.list_jobs(context, owner, "demo") if one.id == job]
         if found.state in states:
             return
         assert time.monotonic() < deadline, found
@@ -75,7 +75,7 @@ def test_a_command_beside_a_command_is_refused_and_pays_nothing(
 
     def draft(context: Context) -> None:
         try:
-            ended.append(asyncio.run(run_drafting(context, owner, "demo", WISH)))
+            ended.append(asyncio.run(run_drafting(context, owner, "demo", MINE)))
         except Exception as error:
             ended.append(error)
 
@@ -92,30 +92,30 @@ def test_a_command_beside_a_command_is_refused_and_pays_nothing(
 
 
 def test_start_clicked_twice_is_one_job(served: Context, owner: Person) -> None:
-    preparing.start_job(served, owner, "demo", WISH)
+    drafting_jobs.start_job(served, owner, "demo", MINE)
     with pytest.raises(InputError, match="under way already"):
-        preparing.start_job(other_server(served), owner, "demo", WISH)
-    preparing.start_job(served, owner, "demo", replace(WISH, label="another"))
+        drafting_jobs.start_job(other_server(served), owner, "demo", MINE)
+    drafting_jobs.start_job(served, owner, "demo", replace(MINE, label="another"))
 
 
 def test_a_run_cancelled_and_started_again_waits_for_its_first_worker(
     served: Context, owner: Person, stub: Stub
 ) -> None:
-    first = preparing.start_job(served, owner, "demo", WISH)
+    first = drafting_jobs.start_job(served, owner, "demo", MINE)
     Worker(served).start(first)
     while not stub.bodies:
         time.sleep(0.01)
-    preparing.cancel_job(served, owner, first.id)
-    again = preparing.start_job(served, owner, "demo", WISH)
+    drafting_jobs.cancel_job(served, owner, first.id)
+    again = drafting_jobs.start_job(served, owner, "demo", MINE)
     Worker(served).start(again)
     wait_for(served, owner, again.id, JobState.DONE, JobState.FAILED)
-    (last,) = [one for one in preparing.list_jobs(served, owner, "demo") if one.id == again.id]
+    (last,) = [one for one in drafting_jobs.list_jobs(served, owner, "demo") if one.id == again.id]
     assert last.state is JobState.DONE, last.message
     assert stub.paid == PAIRS and asked_once(stub)
 
 
 def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) -> None:
-    job = preparing.start_job(served, owner, "demo", WISH)
+    job = drafting_jobs.start_job(served, owner, "demo", MINE)
     with Hold(served, job=job.id):
         with served.store.write() as db:
             db.conn.execute(AGED.format("job SET updated_at"))
@@ -126,12 +126,12 @@ def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) 
 
 
 def test_a_job_cut_off_shows_when_somebody_looks(served: Context, owner: Person) -> None:
-    preparing.start_job(served, owner, "demo", WISH)
+    drafting_jobs.start_job(served, owner, "demo", MINE)
     with served.store.write() as db:
         db.conn.execute(AGED.format("job SET updated_at"))
-    (job,) = preparing.list_jobs(served, owner, "demo")
+    (job,) = drafting_jobs.list_jobs(served, owner, "demo")
     assert job.state is JobState.CANCELLED and "cut off" in job.message
-    assert preparing.start_job(served, owner, "demo", WISH).id > job.id
+    assert drafting_jobs.start_job(served, owner, "demo", MINE).id > job.id
 
 
 def test_the_lease_of_a_killed_worker_runs_out(served: Context) -> None:

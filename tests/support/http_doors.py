@@ -263,7 +263,7 @@ def criteria_tab() -> list[Door]:
         ),
         Door("criteria.rounds.open_round", event(MAIN, "open-vote", put=lines)),
         Door("criteria.rounds.reopen_criteria", event(MAIN, "reopen")),
-        Door("drafting.preparing.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
+        Door("drafting.proposing.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
     ]
 
 
@@ -292,18 +292,18 @@ def setup_prefill() -> list[Door]:
     opened: dict[str, Any] = {"first": ("prefill",)}
     start = setup("prefill-start", put=fixed(prefill_model="test-model"), **opened)
     queued = (
-        "drafting.preparing.start_job",
+        "drafting.jobs.start_job",
         "drafting.preparing.prepare_run",
         "drafting.execution.run_drafting",
     )
     return [
         *(Door(name, start) for name in queued),
-        Door("drafting.preparing.restart_job", setup("job-resume", **opened)),
-        Door("drafting.preparing.restart_job", setup("job-retry", **opened)),
-        Door("drafting.preparing.cancel_job", setup("job-cancel", **opened)),
-        Door("drafting.preparing.estimate_run", setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
+        Door("drafting.jobs.restart_job", setup("job-resume", **opened)),
+        Door("drafting.jobs.restart_job", setup("job-retry", **opened)),
+        Door("drafting.jobs.cancel_job", setup("job-cancel", **opened)),
+        Door("drafting.estimating.estimate_run", setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill", "select"))
-          for name in ("drafting.preparing.list_jobs", "drafting.helping.list_steps",
+          for name in ("drafting.jobs.list_jobs", "drafting.helping.list_steps",
                        "drafting.assistants.list_assistant_names")),
         Door("drafting.helping.list_steps", setup("steps-criterion", "input", put=steps, **opened)),
         Door("drafting.helping.save_steps", setup("save-steps", put=steps, pick=False, **opened)),

@@ -26,7 +26,8 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
 from coeval.study.crowd import exams, onboarding, plans
 from coeval.study.crowd.onboarding import Link
-from coeval.study.drafting import preparing
+from coeval.study.drafting.jobs import start_job
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions
 from coeval.study.scrutiny import steps
@@ -86,8 +87,8 @@ class World:
         for suffix in ("", OTHER):
             _import(self.context, "demo" + suffix)
             self._suggest("annotator" if not suffix else "other", "demo" + suffix)
-            wish = preparing.Wish(model="test-model", label="queued")
-            preparing.start_job(self.context, OPERATOR, "demo" + suffix, wish)
+            settings = RunSettings(model="test-model", label="queued")
+            start_job(self.context, OPERATOR, "demo" + suffix, settings)
             self._open_vote("voting" + suffix)
             for base in (*STANDINGS, "fresh"):
                 _import(self.context, base + suffix)

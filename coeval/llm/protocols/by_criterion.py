@@ -1,25 +1,20 @@
-"""How a judgment is made: one instance by one criterion, under one of the protocols, as one draft.
+"""What protocols have in common that judge one instance by one criterion at a time.
 
-Protocols follow "A Closer Look into Automatic Evaluation Using Large Language Models" (score-only, free-text,
+They follow "A Closer Look into Automatic Evaluation Using Large Language Models" (score-only, free-text,
 rate-explain, analyze-rate, auto-CoT, 20 samples) and CoEval itself (conclusion, score, evidence).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import ClassVar
 
-from coeval.domain import Answer, Ask, Criterion, ImportedDraft, Instance, Request, Scale, Task
-from coeval.errors import InputError
-from coeval.llm.prompting.options import COEVAL, FUSION, JudgeOptions, answer_schema
-from coeval.llm.prompting.prompts import (
-    load_template,
-    render_criterion,
-    render_sample,
-    scale_values,
-    task_values,
-)
-from coeval.llm.protocols.asking import ask_all, ask_twice, render_request
+from coeval.domain import Answer, Ask, Criterion, Instance, Request, Scale
+from coeval.llm.prompting.asking import ask_all, ask_twice, render_request
+from coeval.llm.prompting.values import render_case, render_criterion
+from coeval.llm.protocols.protocol import Item, Judgment, Protocol, Questions
 from coeval.llm.protocols.verdicts import (
     Verdict,
     combine_verdicts,
@@ -27,7 +22,7 @@ from coeval.llm.protocols.verdicts import (
     unread_problem,
     unscored_reason,
 )
-from coeval.llm.reading.evaluations import ParsedEvaluation, parse_evaluation, parse_rationale
+from coeval.llm.reading.evaluations import ParsedEvaluation, parse_rationale
 from coeval.llm.reading.logprobs import expected_score
 
 Read = Callable[[str], ParsedEvaluation]
@@ -38,76 +33,70 @@ NO_LOGPROBS = (
 )
 
 
-def render_calls(
-    task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions
-) -> list[tuple[Request, int]]:
-    """Every first question of a judgment, with its sample number: what a run or a batch file will send.
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to put the question: its template, how its answers are read, and their JSON schema if they have one."""
 
-    Raises:
-        InputError: a template is missing or broken, or the protocol judges all criteria at once.
-    """
-    if options.protocol == FUSION:
-        raise InputError(
-            "The fusion protocol judges all criteria in one call: use coeval.llm.protocols.fusion."
+    template: str
+    parse: Callable[..., ParsedEvaluation] = parse_rationale
+    schema: Callable[[Scale], dict[str, object]] | None = None
+
+
+class ByCriterion(Protocol):
+    """One instance by one criterion is one judgment; a subclass names its form."""
+
+    form: ClassVar[Form]
+
+    def form_of(self, sample: int) -> Form:
+        """The form of the n-th answer."""
+        return self.form
+
+    def render_calls(self, item: Item, instance: Instance) -> Questions:
+        (criterion,) = (self.brief.criteria[number] for number in item.criteria)
+        forms = [self.form_of(sample) for sample in range(self.answers)]
+        requests = {form: self._render(form, criterion, instance) for form in dict.fromkeys(forms)}
+        return [(requests[form], sample) for sample, form in enumerate(forms)]
+
+    def _render(self, form: Form, criterion: Criterion, instance: Instance) -> Request:
+        values = render_case(self.task, criterion, instance, self.options)
+        schema = form.schema(criterion.scale) if form.schema else None
+        return render_request(
+            form.template, values, self.options, schema=schema, logprobs=self.options.logprobs
         )
-    forms = [options.form_of(number) for number in range(options.answers)]
-    requests = {form: _render(form, task, criterion, instance, options) for form in dict.fromkeys(forms)}
-    return [(requests[form], sample) for sample, form in enumerate(forms)]
+
+    async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
+        """All samples are under way at once; an unreadable answer is asked for once more, in its conversation."""
+        (number,) = item.criteria
+        criterion = self.brief.criteria[number]
+        questions = [
+            self._judge_once(ask, request, sample, criterion, instance)
+            for request, sample in self.render_calls(item, instance)
+        ]
+        return Judgment({number: combine_verdicts(await ask_all(questions), criterion, instance)})
+
+    async def _judge_once(
+        self, ask: Ask, request: Request, sample: int, criterion: Criterion, instance: Instance
+    ) -> Verdict:
+        read = read_form(self.form_of(sample), criterion, instance)
+
+        def problem_of(answer: Answer) -> tuple[str, str]:
+            parsed = read(answer.text)
+            remedy = (
+                f"The score must be one whole number from {criterion.scale.low} to {criterion.scale.high}."
+            )
+            return (unread_problem(parsed.reason, answer), remedy) if parsed.score is None else ("", "")
+
+        answers = await ask_twice(ask, request, sample, problem_of, self.options.templates)
+        return read_verdict(answers, read, criterion.scale, logprobs=self.options.logprobs)
 
 
-def _render(
-    form: str, task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions
-) -> Request:
-    steps = options.steps.get(criterion.text, "").strip()
-    values = task_values(task) | scale_values(criterion.scale)
-    values |= {"criterion": render_criterion(criterion), "sample": render_sample(task, instance)}
-    values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
-    values["case"] = load_template("case", options.templates).render(values)
-    schema = answer_schema(criterion.scale) if form == COEVAL else None
-    return render_request(form, values, options, schema=schema, logprobs=options.logprobs)
-
-
-async def judge(
-    ask: Ask, task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions
-) -> ImportedDraft:
-    """The model's draft for one instance by one criterion; its score is None where no answer could be read.
-
-    An unreadable answer is asked for once more, in the same conversation. All samples are under way at once;
-    ``ask`` bounds how many really are.
-
-    Raises:
-        ModelError: an answer could not be had.
-        InputError: a template is missing or broken.
-    """
-    questions = [
-        _judge_once(ask, request, sample, criterion, instance, options)
-        for request, sample in render_calls(task, criterion, instance, options)
-    ]
-    return combine_verdicts(await ask_all(questions), criterion, instance)
-
-
-async def _judge_once(
-    ask: Ask, request: Request, sample: int, criterion: Criterion, instance: Instance, options: JudgeOptions
-) -> Verdict:
-    read = reader_of(options.form_of(sample), criterion, instance)
-
-    def problem_of(answer: Answer) -> tuple[str, str]:
-        parsed = read(answer.text)
-        remedy = f"The score must be one whole number from {criterion.scale.low} to {criterion.scale.high}."
-        return (unread_problem(parsed.reason, answer), remedy) if parsed.score is None else ("", "")
-
-    answers = await ask_twice(ask, request, sample, problem_of, options.templates)
-    return read_verdict(answers, read, criterion.scale, logprobs=options.logprobs)
-
-
-def reader_of(form: str, criterion: Criterion, instance: Instance) -> Read:
-    """The parser of a protocol's answers: never raises, and knows the sample, whose words are no verdict.
+def read_form(form: Form, criterion: Criterion, instance: Instance) -> Read:
+    """The parser of a form's answers: never raises, and knows the sample, whose words are no verdict.
 
     It remembers the last few answers, so that one is read once however often it is looked at.
     """
-    parse = parse_evaluation if form == COEVAL else parse_rationale
     scale = (criterion.scale.low, criterion.scale.high)
-    read = partial(parse, scale=scale, criterion=render_criterion(criterion), sample=instance.output)
+    read = partial(form.parse, scale=scale, criterion=render_criterion(criterion), sample=instance.output)
     return lru_cache(maxsize=4)(read)
 
 

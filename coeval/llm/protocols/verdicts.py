@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coeval.domain import Answer, Criterion, EvaluationRow, ImportedDraft, Instance, RowKind
-from coeval.llm.protocols.asking import ASKED_AGAIN
+from coeval.llm.prompting.asking import ASKED_AGAIN
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.quotes import find_quotes
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from coeval.domain import Call, Request
-from coeval.llm.prompting.options import COEVAL
-from coeval.llm.running.estimate import ANSWER_TOKENS, estimate_tokens
+from coeval.llm.running.estimate import estimate_tokens
 from coeval.llm.running.ledger import Ledger, Prices
 from coeval.llm.running.progress import show_seconds
 
@@ -41,7 +40,7 @@ def forecast(
     *,
     ledger: Ledger | None = None,
     concurrency: int = 8,
-    answer_tokens: float = ANSWER_TOKENS[COEVAL],
+    answer_tokens: float,
 ) -> Forecast:
     """What ``n`` calls take, judged by some of them, each with the number of its sample.
 

@@ -45,8 +45,8 @@ def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[As
         InputError: there is no such measure or column, or a column holds what is no number in its range.
     """
     instances = list(tasks.list_instances(db, task.id))
-    against = "reference" if all(one.reference for one in instances) else "input"
-    measures = {one.name: one for one in list_assistants(against)}
+    against = "reference" if all(instance.reference for instance in instances) else "input"
+    measures = {measure.name: measure for measure in list_assistants(against)}
     return [
         measures[name] if name in measures else _column(name, instances, list(measures))
         for name in names or list(measures)
@@ -60,7 +60,7 @@ def _column(spec: str, instances: Sequence[Instance], measures: Sequence[str]) -
             "imported file as column:low:high."
         )
     name, low, high, direction, told = parse_column(spec)
-    given = {one.external_id: one.context.get(name, "") for one in instances}
+    given = {instance.external_id: instance.context.get(name, "") for instance in instances}
     if not any(given.values()):
         raise InputError(f"No instance has a column “{name}”: import the scores as a column of that name.")
     scores = {instance: _number(name, instance, text) for instance, text in given.items() if text}
@@ -80,26 +80,26 @@ def ensure_scores(
     """Every assistant's scores by its name and the instance's external id; computed where they are missing."""
     from coeval.llm.assistants.scores import score_instances
 
-    found: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float]] = {}
     for assistant in assistants:
         with context.store.read() as db:
             known = judge_helps.get_assistant_scores(db, task.id, assistant.name)
-            left = [one for one in tasks.list_instances(db, task.id) if one.external_id not in known]
-        made: Mapping[object, float] = (
+            left = [row for row in tasks.list_instances(db, task.id) if row.external_id not in known]
+        computed: Mapping[object, float] = (
             dict(score_instances([assistant], left)[assistant.name]) if left else {}
         )
-        new = {str(key): None if math.isnan(value) else float(value) for key, value in made.items()}
+        new = {str(key): None if math.isnan(value) else float(value) for key, value in computed.items()}
         with context.store.write() as db:
             judge_helps.record_assistant_scores(db, task.id, assistant.name, new)
-        found[assistant.name] = known | {key: value for key, value in new.items() if value is not None}
-    return found
+        scores[assistant.name] = known | {key: value for key, value in new.items() if value is not None}
+    return scores
 
 
 @use_case(OWNERS)
 def list_assistant_names(context: Context, person: Person, slug: str) -> list[str]:
     """See which measures can assist a fusion of this task."""
     with context.store.read() as db:
-        return [one.name for one in choose_assistants(db, require_task(db, slug), [])]
+        return [assistant.name for assistant in choose_assistants(db, require_task(db, slug), [])]
 
 
 @use_case(TEAM)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coeval.domain import Call, Job, JobState, Person, Request
@@ -15,7 +15,8 @@ from coeval.store.queries.drafting import drafts, jobs
 from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.execution import SAMPLES_PER_ATTEMPT, RunReport, run_drafting
-from coeval.study.drafting.preparing import Prepared, Wish, ask_of, complete_wish, prepare_run, read_wish
+from coeval.study.drafting.preparing import Prepared, prepare_run, questions_of
+from coeval.study.drafting.run_settings import RunSettings, read_run_settings
 
 KIND = "batch"
 
@@ -37,17 +38,19 @@ class ResultsReport:
 
 
 @use_case(OWNERS)
-async def write_questions(context: Context, person: Person, slug: str, wish: Wish, out: Path) -> BatchWriter:
+async def write_questions(
+    context: Context, person: Person, slug: str, settings: RunSettings, out: Path
+) -> BatchWriter:
     """Write the questions that a run still has to a batch file, split at the service's limits.
 
     Raises:
         InputError: a file of that name is there already, or see ``prepare_run``.
     """
-    wish = complete_wish(context, wish)
-    prepared = prepare_run(context, person, slug, wish)
+    settings = settings.complete(context.settings)
+    prepared = prepare_run(context, person, slug, settings)
     writer = write_batch(_questions(context, prepared), out, ledger=StoredLedger(context.store))
     with context.store.write() as db:
-        params = {"slug": slug, "wish": asdict(wish)}
+        params = {"slug": slug, "settings": settings.to_params()}
         jobs.add_job(
             db,
             Job(
@@ -66,8 +69,10 @@ async def write_questions(context: Context, person: Person, slug: str, wish: Wis
 def _questions(context: Context, prepared: Prepared) -> Iterator[tuple[Request, int]]:
     for item in prepared.items:
         with context.store.read() as db:
-            asked = ask_of(db, prepared.judge, item)
-            attempts = [drafts.next_attempt(db, prepared.run.id, item.instance, one) for one in item.criteria]
+            asked = questions_of(db, prepared.protocol, item)
+            attempts = [
+                drafts.next_attempt(db, prepared.run.id, item.instance, number) for number in item.criteria
+            ]
         first = (max(attempts) - 1) * SAMPLES_PER_ATTEMPT
         yield from ((request, first + sample) for request, sample in asked)
 
@@ -83,11 +88,11 @@ async def read_results(context: Context, person: Person, path: Path, prices: Pri
     """
     report, ledger = ResultsReport(), StoredLedger(context.store)
     for batch in chunks(read_batch(path, prices=prices)):
-        calls = [one for one in batch if isinstance(one, Call)]
+        calls = [line for line in batch if isinstance(line, Call)]
         ledger.record_calls(calls)
         report.answered += sum(not call.error for call in calls)
         report.failed += sum(bool(call.error) for call in calls)
-        report.bad_lines += [one for one in batch if isinstance(one, BadLine)]
+        report.bad_lines += [line for line in batch if isinstance(line, BadLine)]
     with context.store.read() as db:
         waiting = list(jobs.list_waiting(db, KIND))
     for job in waiting:
@@ -96,12 +101,11 @@ async def read_results(context: Context, person: Person, path: Path, prices: Pri
 
 
 async def _draft(context: Context, person: Person, job: Job) -> RunReport:
-
-    wish = replace(read_wish(job.params), replay=True)
-    made = await run_drafting(context, person, str(job.params["slug"]), wish)
+    settings = replace(read_run_settings(job.params), replay=True)
+    report = await run_drafting(context, person, str(job.params["slug"]), settings)
     with context.store.write() as db:
-        state = JobState.DONE if made.complete else JobState.QUEUED
+        state = JobState.DONE if report.complete else JobState.QUEUED
         jobs.update_job(
-            db, job.id, state=state, done=job.done + made.done, failed=made.failed, message=str(made)
+            db, job.id, state=state, done=job.done + report.done, failed=report.failed, message=str(report)
         )
-    return made
+    return report

@@ -7,30 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Instance, Person
-from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.prompting.options import FUSION
+from coeval.llm.client.failures import UNREAD, CallError
+from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts, judge_helps
 from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.drafting.endpoint import build_runner
 from coeval.study.drafting.helping import write_plan, write_steps
-from coeval.study.drafting.judges import Item, Made
-from coeval.study.drafting.preparing import (
-    Prepared,
-    Wish,
-    build_runner,
-    complete_wish,
-    prepare_run,
-    require_ready,
-)
+from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, require_ready
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.leases import Hold
 
 SAMPLES_PER_ATTEMPT = 1000
 """A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
-
-UNREADABLE = {Failure.EMPTY, Failure.UNREADABLE, Failure.TRUNCATED, Failure.FILTERED}
-"""Answers that came and hold no evaluation: a draft that says so, not a call to repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ async def run_drafting(
     context: Context,
     person: Person,
     slug: str,
-    wish: Wish,
+    settings: RunSettings,
     *,
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -79,25 +70,27 @@ async def run_drafting(
         NotFoundError, InputError: see ``prepare_run``; or another worker is at this run.
     """
     with Hold(context, job=job) as hold:
-        return await _draft_held(context, person, slug, wish, hold, on_progress, should_stop)
+        return await _draft_held(context, person, slug, settings, hold, on_progress, should_stop)
 
 
 async def _draft_held(
     context: Context,
     person: Person,
     slug: str,
-    wish: Wish,
+    settings: RunSettings,
     hold: Hold,
     on_progress: Callable[[Progress], None] | None,
     should_stop: Callable[[], bool],
 ) -> RunReport:
-    wish = complete_wish(context, wish)
-    runner = build_runner(context, concurrency=wish.concurrency, prices=wish.prices, replay=wish.replay)
+    settings = settings.complete(context.settings)
+    runner = build_runner(
+        context, concurrency=settings.concurrency, prices=settings.prices, replay=settings.replay
+    )
     async with runner:
         # before anything is asked: the plan and the steps are paid for as well
-        await asyncio.to_thread(hold.take, f"run {slug}: {wish.label}", f"The run “{wish.label}”")
-        wish = await _write_what_is_missing(context, slug, wish, runner.ask)
-        prepared = prepare_run(context, person, slug, wish)
+        await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
+        settings = await _write_what_is_missing(context, slug, settings, runner.ask)
+        prepared = prepare_run(context, person, slug, settings)
         work = _Work(context, prepared, runner.ask, hold)
         summary = await run_all(
             prepared.items,
@@ -121,16 +114,16 @@ async def _draft_held(
     )
 
 
-async def _write_what_is_missing(context: Context, slug: str, wish: Wish, ask: Ask) -> Wish:
-    """The wish with its plan written, and the steps of the criteria stored, where either was wanted."""
+async def _write_what_is_missing(context: Context, slug: str, settings: RunSettings, ask: Ask) -> RunSettings:
+    """The settings with their plan written, and the steps of the criteria stored, where either is lacking."""
     with context.store.read() as db:
         task, current = require_ready(db, slug)
-        opened = drafts.get_run(db, task.id, wish.label) is not None
-    if wish.steps:
-        await write_steps(context, task, current, wish.model, ask)
-    if wish.protocol == FUSION and not (wish.plan or wish.ablation or opened):
-        return replace(wish, plan=await write_plan(context, task, current, wish, ask))
-    return wish
+        opened = drafts.get_run(db, task.id, settings.label) is not None
+    if settings.steps:
+        await write_steps(context, task, current, settings.model, ask)
+    if needs_plan(settings) and not opened:
+        return replace(settings, plan=await write_plan(context, task, current, settings, ask))
+    return settings
 
 
 class _Work:
@@ -144,29 +137,31 @@ class _Work:
         with self.context.store.read() as db:
             instance = tasks.get_instance(db, item.instance)
             run = self.prepared.run.id
-            attempts = {one: drafts.next_attempt(db, run, item.instance, one) for one in item.criteria}
+            attempts = {
+                number: drafts.next_attempt(db, run, item.instance, number) for number in item.criteria
+            }
         assert instance is not None
         ask = _further(self.ask, max(attempts.values()))
         try:
-            made = await self.prepared.judge.judge(ask, item, instance)
+            judgment = await self.prepared.protocol.judge(ask, item, instance)
         except CallError as error:
-            if error.kind not in UNREADABLE:
+            if error.kind not in UNREAD:
                 raise
-            made = _unread(item, instance, error)
-        return _Judged(item.instance, attempts, made)
+            judgment = _unread(item, instance, error)
+        return _Judged(item.instance, attempts, judgment)
 
     def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
         judged = [outcome.result for outcome in outcomes if outcome.result is not None]
-        made = [draft for one in judged for draft in one.drafts()]
+        new = [draft for each in judged for draft in each.drafts()]
         run = self.prepared.run.id
         with self.context.store.write() as db:
             self.hold.confirm(db)
-            for draft in made:
+            for draft in new:
                 drafts.record_draft(db, run, draft)
-            for one in judged:
-                if (whole := one.made.overall) is not None:
-                    judge_helps.record_overall(db, run, one.instance, whole.score, whole.reason)
-        self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in made)
+            for each in judged:
+                if (whole := each.judgment.overall) is not None:
+                    judge_helps.record_overall(db, run, each.instance, whole.score, whole.reason)
+        self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,29 +170,29 @@ class _Judged:
 
     instance: int
     attempts: Mapping[int, int]
-    made: Made
+    judgment: Judgment
 
     def drafts(self) -> list[Draft]:
         return [
             Draft(
                 instance=self.instance,
                 criterion=criterion,
-                score=one.score,
-                rows=one.rows,
-                status=DraftStatus.UNSCORED if one.score is None else DraftStatus.OK,
-                reason=one.reason,
-                raw=one.raw,
-                samples=one.samples,
+                score=draft.score,
+                rows=draft.rows,
+                status=DraftStatus.UNSCORED if draft.score is None else DraftStatus.OK,
+                reason=draft.reason,
+                raw=draft.raw,
+                samples=draft.samples,
                 attempt=self.attempts[criterion],
             )
-            for criterion, one in self.made.drafts.items()
+            for criterion, draft in self.judgment.drafts.items()
         ]
 
 
-def _unread(item: Item, instance: Instance, error: CallError) -> Made:
+def _unread(item: Item, instance: Instance, error: CallError) -> Judgment:
     said = f"{error} Send it again from Set-up, or with --retry-unscored."
     blank = ImportedDraft(instance.external_id, "", None, reason=said, raw=error.received)
-    return Made(dict.fromkeys(item.criteria, blank))
+    return Judgment(dict.fromkeys(item.criteria, blank))
 
 
 def _further(ask: Ask, attempt: int) -> Ask:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from coeval.domain import MAX_REMARK, Ask, CriteriaSet, Person, Task
 from coeval.errors import InputError
-from coeval.llm.protocols.fusion import draft_plan as ask_for_plan
-from coeval.llm.protocols.ideation import draft_steps as ask_for_steps
+from coeval.llm.ideation.plan import draft_plan as ask_for_plan
+from coeval.llm.ideation.steps import draft_steps as ask_for_steps
 from coeval.store.queries.drafting import judge_helps
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.assistants import choose_assistants
-from coeval.study.drafting.preparing import Wish, build_runner, complete_wish, options_of, require_ready
+from coeval.study.drafting.endpoint import build_runner
+from coeval.study.drafting.preparing import require_ready
+from coeval.study.drafting.run_settings import RunSettings
 
 
 async def write_steps(context: Context, task: Task, current: CriteriaSet, model: str, ask: Ask) -> None:
@@ -23,25 +25,27 @@ async def write_steps(context: Context, task: Task, current: CriteriaSet, model:
                 judge_helps.record_steps(db, criterion.id, text, origin=model, by=model)
 
 
-async def write_plan(context: Context, task: Task, current: CriteriaSet, wish: Wish, ask: Ask) -> str:
-    """A plan for the assistants that the wish names."""
+async def write_plan(
+    context: Context, task: Task, current: CriteriaSet, settings: RunSettings, ask: Ask
+) -> str:
+    """A plan for the assistants that the settings name."""
     with context.store.read() as db:
-        chosen = choose_assistants(db, task, wish.assistants)
-    return await ask_for_plan(ask, task, list(current.criteria), chosen, options_of(wish))
+        chosen = choose_assistants(db, task, settings.assistants)
+    return await ask_for_plan(ask, task, list(current.criteria), chosen, settings.judge_options())
 
 
 @use_case(OWNERS)
-async def draft_plan(context: Context, person: Person, slug: str, wish: Wish) -> str:
+async def draft_plan(context: Context, person: Person, slug: str, settings: RunSettings) -> str:
     """Have the model write the plan of a fusion, to be read and edited before the run freezes it.
 
     Raises:
         ModelError: no model is set up, or it wrote no plan.
     """
-    wish = complete_wish(context, wish)
+    settings = settings.complete(context.settings)
     with context.store.read() as db:
         task, current = require_ready(db, slug)
     async with build_runner(context, concurrency=1) as runner:
-        return await write_plan(context, task, current, wish, runner.ask)
+        return await write_plan(context, task, current, settings, runner.ask)
 
 
 @use_case(OWNERS)
@@ -78,7 +82,7 @@ def save_steps(context: Context, person: Person, slug: str, criterion: str, text
         raise InputError(f"The steps have {len(text):,} characters; shorten them to {MAX_REMARK:,}.")
     with context.store.write() as db:
         _, current = require_ready(db, slug)
-        found = next((one.id for one in current.criteria if one.text == criterion), None)
-        if found is None:
+        number = next((member.id for member in current.criteria if member.text == criterion), None)
+        if number is None:
             raise InputError(f"“{criterion[:60]}” is not in the current criteria set: reload the page.")
-        judge_helps.record_steps(db, found, text.strip(), origin="human", by=person.name)
+        judge_helps.record_steps(db, number, text.strip(), origin="human", by=person.name)

@@ -12,7 +12,7 @@ from coeval.llm.running.progress import Progress
 from coeval.store.queries.drafting import jobs
 from coeval.study.access import OPERATOR, Context
 from coeval.study.drafting.execution import run_drafting
-from coeval.study.drafting.preparing import read_wish
+from coeval.study.drafting.run_settings import read_run_settings
 
 
 class Worker:
@@ -39,7 +39,7 @@ class Worker:
             self.context,
             OPERATOR,
             str(job.params["slug"]),
-            read_wish(job.params),
+            read_run_settings(job.params),
             on_progress=lambda progress: self._note(job, progress),
             should_stop=_Watch(self.context, job),
             job=job.id,

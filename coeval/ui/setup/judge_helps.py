@@ -9,7 +9,7 @@ import gradio as gr
 from coeval.domain import Person
 from coeval.study.access import Context
 from coeval.study.drafting import assistants, helping
-from coeval.study.drafting.preparing import Wish
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.ui.panel import MODEL, Panel, Update, need_task
 
 
@@ -42,8 +42,8 @@ class FusionBox(Panel):
         self.on(draft.click, self.on_draft, [self.model, self.assistants], self.plan, **MODEL)
 
     async def on_draft(self, person: Person, slug: str, model: str | None, chosen: list[str] | None) -> str:
-        wish = Wish(model=(model or "").strip(), protocol="fusion", assistants=tuple(chosen or ()))
-        return await helping.draft_plan(self.context, person, need_task(slug), wish)
+        settings = RunSettings(model=(model or "").strip(), protocol="fusion", assistants=tuple(chosen or ()))
+        return await helping.draft_plan(self.context, person, need_task(slug), settings)
 
     def update(self, person: Person, slug: str) -> Update:
         names = assistants.list_assistant_names(self.context, person, slug)

@@ -9,11 +9,12 @@ import gradio as gr
 
 from coeval.domain import Job, JobState, Person
 from coeval.errors import InputError, NotFoundError
-from coeval.llm.prompting.options import PERSONAS, PROTOCOLS
+from coeval.llm.prompting.options import PERSONAS
+from coeval.llm.protocols.registry import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.study import tasks
-from coeval.study.drafting import preparing
-from coeval.study.drafting.preparing import Wish
+from coeval.study.drafting import estimating, jobs
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import Worker
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
@@ -35,7 +36,7 @@ class PrefillTab(Tab):
         with gr.Row(equal_height=False):
             with gr.Column(scale=2, elem_classes="card"):
                 View(el("div", el("h4", "Draft evaluations"), model_hint(settings.has_model, settings.model)))
-                self.wish = self._build_wish()
+                self.settings = self._build_settings()
                 with gr.Row(elem_classes="actions"):
                     self.ask = gr.Button("Estimate", elem_id="prefill-estimate", scale=0)
                     self.start = gr.Button(
@@ -57,12 +58,13 @@ class PrefillTab(Tab):
         self.timer = gr.Timer(SECONDS)
         self._wire()
 
-    def _build_wish(self) -> list[Any]:
+    def _build_settings(self) -> list[Any]:
         settings = self.context.settings
         model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
+        summaries = {name: protocol.summary for name, protocol in list_protocols().items()}
         protocol = gr.Dropdown(
-            [(f"{name}: {what}", name) for name, what in PROTOCOLS.items()],
-            value="coeval",
+            [(f"{name}: {what}", name) for name, what in summaries.items()],
+            value=FIRST,
             label="Protocol",
             elem_id="prefill-protocol",
         )
@@ -85,8 +87,8 @@ class PrefillTab(Tab):
     def _wire(self) -> None:
         state = [self.jobs, self.run, self.cancel, self.resume, self.retry]
         self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs]
-        self.on(self.ask.click, self.on_estimate, self.wish, self.estimate, show_progress="minimal")
-        self.on(self.start.click, self.on_start, self.wish, [self.estimate, *state])
+        self.on(self.ask.click, self.on_estimate, self.settings, self.estimate, show_progress="minimal")
+        self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
         self.on(self.cancel.click, self.on_cancel, outputs=state)
         self.on(self.resume.click, self.on_resume, outputs=state)
         self.on(self.retry.click, self.on_retry, outputs=state)
@@ -102,21 +104,21 @@ class PrefillTab(Tab):
         return state
 
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
-        estimate = preparing.estimate_run(self.context, person, need_task(slug), read_wish(values))
+        estimate = estimating.estimate_run(self.context, person, need_task(slug), read_form(values))
         return el("div.card", el("h4", "It would take"), el("p", str(estimate)))
 
     def on_start(self, person: Person, slug: str, *values: Any) -> Update:
-        job = preparing.start_job(self.context, person, need_task(slug), read_wish(values))
+        job = jobs.start_job(self.context, person, need_task(slug), read_form(values))
         self.worker.start(job)
         return self._state(person, slug)
 
     def on_tick(self, person: Person, slug: str) -> Any:
-        return jobs_view(preparing.list_jobs(self.context, person, slug)) if slug else gr.skip()
+        return jobs_view(jobs.list_jobs(self.context, person, slug)) if slug else gr.skip()
 
     def on_cancel(self, person: Person, slug: str) -> Update:
-        newest = preparing.list_jobs(self.context, person, need_task(slug))[:1]
+        newest = jobs.list_jobs(self.context, person, need_task(slug))[:1]
         for job in newest:
-            preparing.cancel_job(self.context, person, job.id)
+            jobs.cancel_job(self.context, person, job.id)
         return self._state(person, slug)
 
     def on_resume(self, person: Person, slug: str) -> Update:
@@ -126,7 +128,7 @@ class PrefillTab(Tab):
         return self._again(person, slug, retry_unscored=True)
 
     def _again(self, person: Person, slug: str, *, retry_unscored: bool) -> Update:
-        job = preparing.restart_job(self.context, person, need_task(slug), retry_unscored=retry_unscored)
+        job = jobs.restart_job(self.context, person, need_task(slug), retry_unscored=retry_unscored)
         self.worker.start(job)
         return self._state(person, slug)
 
@@ -135,7 +137,7 @@ class PrefillTab(Tab):
         return self._state(person, slug)
 
     def _state(self, person: Person, slug: str) -> Update:
-        listed = preparing.list_jobs(self.context, person, slug)
+        listed = jobs.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         newest = listed[0] if listed else None
         busy = newest is not None and newest.state in (JobState.QUEUED, JobState.RUNNING)
@@ -154,11 +156,11 @@ class PrefillTab(Tab):
         }
 
 
-def read_wish(values: tuple[Any, ...]) -> Wish:
-    """The form's values as a wish."""
+def read_form(values: tuple[Any, ...]) -> RunSettings:
+    """The form's values as the settings of a run."""
     model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *help_ = values
     steps, assistants, ablation, plan = help_
-    return Wish(
+    return RunSettings(
         model=(model or "").strip(),
         protocol=protocol,
         samples=int(samples) if samples else None,

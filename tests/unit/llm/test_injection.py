@@ -9,10 +9,10 @@ import pytest
 
 from coeval.domain import Criterion, ImportedDraft, Instance, Task
 from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.protocols.by_criterion import judge
 from coeval.llm.reading.fused_scores import parse_scores
 from coeval.llm.reading.rating.reader import read_rating
 from tests.support.fake_ask import FakeAsk
+from tests.support.judging import judge
 
 TASK = Task("t", "Stories", "Write a story.")
 CRITERION = Criterion("The story is clear.")

@@ -13,12 +13,16 @@ import pytest
 from coeval.domain import Answer, Criterion, ImportedDraft, Instance, Quote, RowKind, Scale, Task, TokenProb
 from coeval.errors import InputError, ModelError
 from coeval.llm.assistants.catalogue import list_assistants
-from coeval.llm.prompting.options import JudgeOptions, answer_schema
-from coeval.llm.protocols.by_criterion import judge
-from coeval.llm.protocols.fusion import draft_plan, fuse
-from coeval.llm.protocols.ideation import draft_criteria, draft_steps
+from coeval.llm.ideation.criteria import draft_criteria
+from coeval.llm.ideation.plan import draft_plan
+from coeval.llm.ideation.steps import draft_steps
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.prompting.schemas import evaluation_schema
+from coeval.llm.protocols import registry
+from coeval.llm.protocols.by_criterion import ByCriterion, Form
 from coeval.llm.reading.logprobs import expected_score
 from tests.support.fake_ask import FakeAsk
+from tests.support.judging import judge, judge_all
 
 T = TypeVar("T")
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer")
@@ -55,7 +59,7 @@ def test_coeval_gives_conclusion_score_and_located_evidence() -> None:
     assert (draft.reason, draft.samples) == ("", ())
     ((request, sample),) = ask.history
     assert (request.model, sample, request.temperature, request.max_tokens) == ("m", 0, 0.2, 300)
-    assert request.schema == answer_schema(CLEAR.scale) and not request.logprobs
+    assert request.schema == evaluation_schema(CLEAR.scale) and not request.logprobs
     assert '"evidence"' in ask.words() and "one whole number from 1 to 5" in ask.words()
 
 
@@ -213,11 +217,6 @@ def test_a_step_of_no_single_token_has_no_expected_score() -> None:
     assert expected_score(probs, Scale(1, 10), lambda text: float(text)) is None
 
 
-def test_fusion_needs_its_own_function() -> None:
-    with pytest.raises(InputError, match="all criteria in one call"):
-        judged(FakeAsk(), "fusion")
-
-
 def test_criteria_of_several_samples_are_merged_with_their_support() -> None:
     ask = FakeAsk(
         '{"criteria": ["Be easy to follow and logically coherent.", "Be factually correct."]}',
@@ -278,8 +277,10 @@ def test_a_plan_is_asked_for_with_numbered_assistants() -> None:
 def test_fusion_judges_all_criteria_at_once() -> None:
     second = FUSED.replace("Score: 4", "Score: 5").replace("clear", "very clear")
     ask = FakeAsk(FUSED, second)
-    scores = {"ROUGE-1": 0.41237, "chrF": None}
-    fused = run(fuse(ask, TASK, [CLEAR, SHORT], INSTANCE, "1. Trust ROUGE-1.", ASSISTANTS, scores, FUSION))
+    scores = {"ROUGE-1": 0.41237}
+    fused = run(
+        judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, FUSION, "1. Trust ROUGE-1.", ASSISTANTS, scores)
+    )
     words = ask.words()
     assert "## Plan\n1. Trust ROUGE-1." in words
     assert (
@@ -288,18 +289,17 @@ def test_fusion_judges_all_criteria_at_once() -> None:
     )
     assert words.endswith("[overall] Score: <number> Explanation: <one or two sentences>")
     assert [sample for _, sample in ask.history] == [0, 1]
-    clear, short = fused.drafts[CLEAR.text], fused.drafts[SHORT.text]
+    clear, short = fused.drafts[1], fused.drafts[2]
     assert (clear.score, clear.samples, short.score) == (4.5, (4, 5), 2)
     assert rows(clear)[0] == (RowKind.CONCLUSION.value, "clear")
-    assert fused.overall_rating.score == 3 and fused.overall_rating.criterion == "overall"
-    assert fused.overall_mean == pytest.approx(3.25)
+    assert fused.overall and (fused.overall.score, fused.overall.criterion) == (3, "overall")
 
 
 def test_the_ablation_is_the_same_question_without_assistants() -> None:
     with_them, without = FakeAsk(FUSED), FakeAsk(FUSED)
     options = JudgeOptions("m", "fusion", samples=1)
-    run(fuse(with_them, TASK, [CLEAR, SHORT], INSTANCE, "1. Trust.", ASSISTANTS, {}, options))
-    run(fuse(without, TASK, [CLEAR, SHORT], INSTANCE, "1. Trust.", [], {}, options))
+    run(judge_all(with_them, TASK, [CLEAR, SHORT], INSTANCE, options, "1. Trust.", ASSISTANTS, {}))
+    run(judge_all(without, TASK, [CLEAR, SHORT], INSTANCE, options, "1. Trust.", [], {}))
     assert not any(word in without.words() for word in ("ROUGE", "Trust", "assistants", "Plan"))
     assert set(without.words().splitlines()) < set(with_them.words().splitlines())
 
@@ -309,14 +309,34 @@ def test_missing_lines_of_a_fused_answer_are_asked_for_once_more() -> None:
         "[1] Score: 4 Explanation: clear\n[2] Score: 9 Explanation: long", "[2] Score: 2 Explanation: long"
     )
     options = JudgeOptions("m", "fusion", samples=1)
-    fused = run(fuse(ask, TASK, [CLEAR, SHORT], INSTANCE, "", ASSISTANTS, {}, options))
+    fused = run(judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, options, "", ASSISTANTS, {}))
     assert "[2] 9 is outside the scale 1-3; [overall] the answer has no entry" in ask.words(1)
-    assert fused.drafts[CLEAR.text].score == 4 and fused.drafts[SHORT.text].score == 2
-    assert fused.overall_rating.score is None and "no entry" in fused.overall_rating.reason
-    assert fused.overall_mean == 3
+    assert fused.drafts[1].score == 4 and fused.drafts[2].score == 2
+    assert fused.overall and fused.overall.score is None and "no entry" in fused.overall.reason
 
 
 def test_fusion_asks_eight_times_unless_told_otherwise() -> None:
-    assert JudgeOptions("m", "fusion").answers == 8
-    with pytest.raises(InputError, match="at least one criterion"):
-        run(fuse(FakeAsk(), TASK, [], INSTANCE, "", [], {}, FUSION))
+    ask = FakeAsk(*[FUSED] * 8)
+    run(judge_all(ask, TASK, [CLEAR, SHORT], INSTANCE, JudgeOptions("m", "fusion")))
+    assert len(ask.history) == 8
+
+
+def test_a_protocol_of_ones_own_is_one_registered_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registered, it is known by its name to every page, command and estimate; nothing else lists protocols."""
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry.list_protocols()))
+
+    @registry.register
+    class Twice(ByCriterion):
+        """The score alone, asked for twice."""
+
+        name = "twice"
+        summary = "The score alone, twice"
+        answer_tokens = 6
+        samples = 2
+        form = Form("score-only")
+        templates = ("case", "score-only")
+
+    assert list(registry.list_protocols())[-1] == "twice"
+    assert judged(FakeAsk("Score: 3", "Score: 4"), "twice").score == 3.5
+    with pytest.raises(InputError, match="use one of coeval, .*twice"):
+        registry.get_protocol("thrice")

@@ -9,19 +9,11 @@ import pytest
 
 from coeval.domain import Answer, Criterion, Instance, Request, Scale, Task
 from coeval.llm.client.abilities import Abilities, Rung, build_body
-from coeval.llm.prompting.options import (
-    ANALYZE_RATE,
-    COEVAL,
-    ENSEMBLE,
-    FREE_TEXT,
-    FUSION,
-    RATE_EXPLAIN,
-    SCORE_ONLY,
-    JudgeOptions,
-)
-from coeval.llm.protocols import by_criterion
-from coeval.llm.protocols.fusion import fuse
-from coeval.llm.protocols.ideation import draft_criteria, draft_steps
+from coeval.llm.ideation.criteria import draft_criteria
+from coeval.llm.ideation.steps import draft_steps
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.protocols.registry import list_protocols
+from tests.support.judging import judge, judge_all
 from tests.support.stub_answers import default_reply, scale_of
 
 TASK = Task("t", "Retell", "Retell the note.")
@@ -37,26 +29,24 @@ def make_ask(rung: Rung) -> Any:
 
 
 @pytest.mark.parametrize("rung", list(Rung))
-@pytest.mark.parametrize("protocol", [COEVAL, SCORE_ONLY, FREE_TEXT, RATE_EXPLAIN, ANALYZE_RATE, ENSEMBLE])
+@pytest.mark.parametrize("protocol", list_protocols())
 def test_every_protocol_gets_a_score_on_the_scale(protocol: str, rung: Rung) -> None:
     options = JudgeOptions("m", protocol=protocol, persona="evaluator")
-    draft = asyncio.run(by_criterion.judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
+    draft = asyncio.run(judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
     assert draft.score is not None and 1 <= draft.score <= 3, draft.reason
 
 
 def test_evidence_is_found_in_the_output() -> None:
-    draft = asyncio.run(
-        by_criterion.judge(make_ask(Rung.TEXT), TASK, CRITERIA[1], INSTANCE, JudgeOptions("m"))
-    )
+    draft = asyncio.run(judge(make_ask(Rung.TEXT), TASK, CRITERIA[1], INSTANCE, JudgeOptions("m")))
     quotes = [quote for row in draft.rows for quote in row.quotes if row.kind == "evidence"]
     assert len(quotes) == 2 and all(quote.found for quote in quotes)
 
 
 def test_fusion_keeps_each_criterion_s_own_scale() -> None:
-    options = JudgeOptions("m", protocol=FUSION, samples=1)
-    fused = asyncio.run(fuse(make_ask(Rung.TEXT), TASK, CRITERIA, INSTANCE, "", [], {}, options))
-    for criterion in CRITERIA:
-        score = fused.drafts[criterion.text].score
+    options = JudgeOptions("m", protocol="fusion", samples=1)
+    fused = asyncio.run(judge_all(make_ask(Rung.TEXT), TASK, CRITERIA, INSTANCE, options))
+    for number, criterion in enumerate(CRITERIA, 1):
+        score = fused.drafts[number].score
         assert score is not None and criterion.scale.admits(score)
     assert scale_of("[1] from 1 to 3. [2] from 0 to 9", "2") == (0, 9)
 

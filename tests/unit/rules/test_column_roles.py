@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coeval.domain import ColumnRole, Instance, Scale, Task
-from coeval.llm.prompting.prompts import render_sample
+from coeval.llm.prompting.fencing import render_sample
 from coeval.rules.column_roles import guess_column, guess_columns, select_context
 
 

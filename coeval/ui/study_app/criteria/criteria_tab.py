@@ -12,7 +12,7 @@ from coeval.domain import Origin, Person, Proposal, Role
 from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.criteria import rounds
-from coeval.study.drafting import preparing
+from coeval.study.drafting import proposing
 from coeval.ui.components.review_table.review_table import ReviewTable
 from coeval.ui.components.view import View
 from coeval.ui.panel import MODEL, StudyTab, Update, need_task
@@ -172,7 +172,7 @@ class CriteriaTab(StudyTab):
         return self._state(person, slug)
 
     async def on_draft(self, person: Person, slug: str, samples: int, model: str) -> Update:
-        proposals = await preparing.draft_criteria(
+        proposals = await proposing.draft_criteria(
             self.context, person, need_task(slug), model=model, samples=samples
         )
         rounds.open_round(self.context, person, slug, proposals)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from coeval.domain import Answer, Ask, Message, Request
 from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.prompting.prompts import load_template
+from coeval.llm.prompting.template_files import load_template
 
 T = TypeVar("T")
 
@@ -37,6 +37,8 @@ def render_request(
         temperature=options.temperature,
         max_tokens=options.max_tokens,
         logprobs=logprobs,
+        top_p=options.top_p,
+        reasoning_effort=options.reasoning_effort,
     )
 
 

@@ -1,0 +1,72 @@
+"""What fills the variables of templates: the task, the criterion, its scale, and the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coeval.domain import Criterion, Instance, Scale, Task
+from coeval.llm.prompting.fencing import render_sample
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.prompting.template_files import load_template
+
+
+def render_scale(scale: Scale) -> str:
+    """The scale in words, the same for the model and for people.
+
+    >>> render_scale(Scale(1, 3))
+    'whole numbers from 1 (lowest) to 3 (highest)'
+    """
+    return f"whole numbers from {scale.low} (lowest) to {scale.high} (highest)"
+
+
+def render_criterion(criterion: Criterion) -> str:
+    """The criterion as people see it: its name, unless the text begins with it, and its text."""
+    name, text = criterion.name.strip(), criterion.text.strip()
+    return text if not name or text.lower().startswith(name.lower()) else f"{name}: {text}"
+
+
+def list_criteria(criteria: Sequence[Criterion]) -> str:
+    """Criteria as a numbered list, each with its scale."""
+    return "\n".join(
+        f"[{number}] {render_criterion(criterion)} Scale: {render_scale(criterion.scale)}."
+        for number, criterion in enumerate(criteria, 1)
+    )
+
+
+def number_criteria(criteria: Sequence[Criterion]) -> dict[str, int]:
+    """The number under which such a list has each criterion, by its text and by its name."""
+    return {
+        key: number
+        for number, criterion in enumerate(criteria, 1)
+        for key in (criterion.text, criterion.name)
+        if key
+    }
+
+
+def task_values(task: Task) -> dict[str, object]:
+    """The variables that every template has: what is known of the task."""
+    guidelines = task.guidelines.strip()
+    return {
+        "description": task.description.strip() or task.name,
+        "guidelines": f"## Guidelines\n{guidelines}" if guidelines else "",
+        "input_field": f"the {task.input_field}",
+        "output_field": f"the {task.output_field}",
+    }
+
+
+def scale_values(scale: Scale) -> dict[str, object]:
+    """The variables of a scale."""
+    return {"low": scale.low, "high": scale.high, "scale": render_scale(scale)}
+
+
+def render_case(
+    task: Task, criterion: Criterion, instance: Instance, options: JudgeOptions
+) -> dict[str, object]:
+    """The variables of a question about one instance by one criterion; ``case`` is what they have in common."""
+    steps = options.steps.get(criterion.text, "").strip()
+    values = task_values(task) | scale_values(criterion.scale)
+    values |= {"criterion": render_criterion(criterion), "reference": instance.reference.strip()}
+    values["sample"] = render_sample(task, instance, reference=options.reference)
+    values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
+    values["case"] = load_template("case", options.templates).render(values)
+    return values

@@ -1,0 +1,27 @@
+"""The model drafts criteria for a task."""
+
+from __future__ import annotations
+
+from coeval.domain import Person, Proposal
+from coeval.errors import InputError
+from coeval.llm.ideation.criteria import draft_criteria as ask_for_criteria
+from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.drafting.endpoint import build_runner
+
+
+@use_case(OWNERS)
+async def draft_criteria(
+    context: Context, person: Person, slug: str, *, model: str = "", samples: int = 1
+) -> list[Proposal]:
+    """Have a model propose criteria for a task; near-duplicates over the samples are merged.
+
+    Raises:
+        ModelError: no model is set up, or it cannot be reached or read.
+        InputError: ``samples`` is not 1 to 50.
+    """
+    if not 1 <= samples <= 50:
+        raise InputError(f"{samples} samples cannot be asked for: choose 1 to 50.")
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
+        return list(await ask_for_criteria(runner.ask, task, model or context.settings.model, samples))

@@ -1,0 +1,105 @@
+"""What a pre-fill is asked to be, from a page, the command line or a job in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.protocols.registry import FIRST
+from coeval.llm.running.ledger import Prices
+from coeval.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How a run judges, and how far it is to go. ``limit`` is how many drafts to make at most; None for all.
+
+    What stands here under the name of a field of `JudgeOptions` means the same.
+    """
+
+    model: str = ""
+    protocol: str = FIRST
+    samples: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    reasoning_effort: str = ""
+    persona: str = ""
+    logprobs: bool = False
+    reference: bool = False
+    criteria_per_call: int = 1
+    templates: str = ""
+    """A folder with the user's own copies of templates; empty for CoEval's."""
+    label: str = ""
+    concurrency: int = 0
+    limit: int | None = None
+    prices: Prices = field(default_factory=Prices)
+    retry_unscored: bool = False
+    replay: bool = False
+    steps: bool = False
+    """Whether to give the evaluation steps of each criterion, which are written where there are none."""
+    plan: str = ""
+    assistants: tuple[str, ...] = ()
+    """Measures by name, or score columns as ``column:low:high``; none stands for all measures."""
+    ablation: bool = False
+    """The same questions without assistants, their scores and the plan."""
+
+    def judge_options(self, steps: Mapping[str, str] | None = None) -> JudgeOptions:
+        """How each judgment is asked for; ``steps`` by the text of their criterion."""
+        return JudgeOptions(
+            model=self.model,
+            protocol=self.protocol,
+            samples=self.samples,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            reasoning_effort=self.reasoning_effort,
+            persona=self.persona,
+            logprobs=self.logprobs,
+            reference=self.reference,
+            criteria_per_call=self.criteria_per_call,
+            templates=Path(self.templates) if self.templates else None,
+            steps=steps or {},
+        )
+
+    def complete(self, settings: Settings) -> RunSettings:
+        """The same with every blank filled in: model, concurrency, and the label it goes by."""
+        model = self.model or settings.model
+        parts = [model, self.protocol, *self._peculiarities()]
+        return replace(
+            self,
+            model=model,
+            label=self.label or " · ".join(part for part in parts if part),
+            concurrency=self.concurrency or settings.concurrency,
+        )
+
+    def _peculiarities(self) -> list[str]:
+        """What tells this run from a plain one, in words for its label."""
+        together = "all criteria" if self.criteria_per_call == 0 else f"{self.criteria_per_call} criteria"
+        return [
+            "ablation" if self.ablation else "steps" if self.steps else "",
+            f"{self.samples} samples" if self.samples else "",
+            f"temperature {self.temperature:g}" if self.temperature is not None else "",
+            f"top_p {self.top_p:g}" if self.top_p is not None else "",
+            f"effort {self.reasoning_effort}" if self.reasoning_effort else "",
+            self.persona,
+            "expected score" if self.logprobs else "",
+            "reference" if self.reference else "",
+            f"{together} a call" if self.criteria_per_call != 1 else "",
+        ]
+
+    def to_params(self) -> dict[str, object]:
+        """As a job in the database keeps it."""
+        return asdict(self)
+
+
+def read_run_settings(params: Mapping[str, object]) -> RunSettings:
+    """The settings that a job was started with; what an earlier version did not know has its default."""
+    stored = params.get("settings", params.get("wish"))
+    known = {member.name for member in fields(RunSettings)}
+    values = {name: value for name, value in dict(stored).items() if name in known}  # type: ignore[call-overload]
+    values["prices"] = Prices(**values["prices"])
+    values["assistants"] = tuple(values["assistants"])
+    return RunSettings(**values)
