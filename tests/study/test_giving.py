@@ -208,7 +208,7 @@ def test_failed_checks_warn_then_block_and_free_the_places(context: Context, own
 
 
 def test_a_right_answer_passes_the_check(context: Context, owner: Person) -> None:
-    open_study(context, owner, Plan(per_instance=1, batch=1, quota=1))
+    open_study(context, owner, Plan(per_instance=1, batch=1, quota=2))
     set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,4 5,3\n")
     person = join(context, 1)
     for _ in range(4):  # an instance of work and a check, by two criteria

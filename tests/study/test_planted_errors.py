@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
-import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from coeval.domain import Action, Arm, Person, RowKind
-from coeval.rules.planted_errors import ErrorKind
+from coeval.domain import Action, Arm, Draft, Person, Plan, RowKind
+from coeval.rules.arms import Design
+from coeval.rules.planted_errors import ErrorKind, PlantedError
+from coeval.store.queries.crowd import reservations
+from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import planted_errors
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_folder
@@ -18,59 +21,68 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.review import compare_people, list_habits
 from coeval.study.scrutiny.steps import Step, get_step
 from coeval.study.statistics import get_frames
-from coeval.ui.study_app.scrutiny.step_json import step_json
 from tests.conftest import make_study
+from tests.support.planted_study import admit, make_planted_study, open_planted_study
 from tests.support.scrutiny_steps import here, save, use_design, walk
 
 
 @pytest.fixture
-def ana(context: Context, owner: Person) -> Person:
-    """An annotator, every one of whose 40 x 2 drafts is planted."""
-    import_study(context, owner, make_study(20))
-    use_design(context, owner, planted_share=1)
-    return sign_in(context, "Ana")[0]
+def ana(context: Context) -> Person:
+    """Somebody of a crowd who does 30 of 80 instances; every assisted draft that can be planted is."""
+    design = Design(planted_share=1)
+    open_planted_study(context, 80, 0, design, Plan(per_instance=9, batch=30, quota=30))
+    return admit(context, "Ana")[0]
 
 
-def kind_of(context: Context, person: Person, step: Step) -> ErrorKind:
+def planted_in(context: Context, person: Person, step: Step) -> PlantedError | None:
     assert step.instance and step.criterion
     with context.store.read() as db:
-        planted = planted_errors.get_planted_error(db, person.id, step.instance.id, step.criterion.id)
-    assert planted is not None
-    return planted.kind
+        return planted_errors.get_planted_error(db, person.id, step.instance.id, step.criterion.id)
 
 
 def by_kind(context: Context, person: Person, kind: ErrorKind) -> Step:
-    return next(step for step in walk(context, person) if kind_of(context, person, step) is kind)
+    return next(step for step in walk(context, person) if is_of(kind, planted_in(context, person, step)))
+
+
+def is_of(kind: ErrorKind, planted: PlantedError | None) -> bool:
+    return planted is not None and planted.kind is kind
+
+
+def draft_of(context: Context, step: Step) -> Draft:
+    """What the model said itself."""
+    assert step.draft
+    with context.store.read() as db:
+        draft = drafts.get_draft(db, step.draft.id)
+    assert draft
+    return draft
 
 
 def test_both_kinds_are_shown_and_stay(context: Context, ana: Person) -> None:
     steps = list(walk(context, ana))
-    kinds = [kind_of(context, ana, step) for step in steps]
-    # 80 draws of one half: 40 expected, standard deviation 4.5
-    assert 15 < kinds.count(ErrorKind.SCORE) < 65
-    for step, kind in zip(steps, kinds, strict=True):
-        assert step.draft is not None
-        # the drafts all say 4
-        assert (step.draft.score in (3, 5)) == (kind is ErrorKind.SCORE)
+    planted = [planted_in(context, ana, step) for step in steps]
+    n = Counter(one.kind if one else None for one in planted)
+    # 60 drafts: 30 drawn for a wrong score, of which about two thirds are exchanged and the others get a wrong line
+    assert 10 < n[ErrorKind.SCORE] < 35 and n[ErrorKind.EVIDENCE] > 20
+    for step, one in zip(steps, planted, strict=True):
+        own = draft_of(context, step)
+        assert step.draft is not None and step.draft.score is not None and own.score is not None
+        assert (abs(step.draft.score - own.score) == 1) == is_of(ErrorKind.SCORE, one)
     assert [step.draft for step in walk(context, ana)] == [step.draft for step in steps]
 
 
-def test_a_sown_step_looks_like_any_other_to_the_browser(
-    context: Context, owner: Person, ana: Person
-) -> None:
-    planted = [step_json(by_kind(context, ana, kind)) for kind in ErrorKind]
-    use_design(context, owner)  # from here on nothing is planted: the owner's own queue is plain
-    plain = step_json(get_step(context, owner, "demo"))
+def test_a_line_is_never_from_what_the_person_has_or_will_have(context: Context, ana: Person) -> None:
+    seen = {step.instance.id for step in walk(context, ana) if step.instance}
+    with context.store.read() as db:
+        sources = {row[0] for row in db.conn.execute(planted_errors.SOURCES, {"annotator": ana.id})}
+        free = {instance for _, instance in reservations.list_free(db, ana.id, 1, 9)}
+    assert len(sources) > 15 and not sources & seen and not sources & free
 
-    def shape(value: object) -> object:
-        if isinstance(value, dict):
-            # how many quotes a line has is the line's own
-            return {key: [] if key == "quotes" else shape(one) for key, one in value.items()}
-        return [shape(one) for one in value] if isinstance(value, list) else type(value).__name__
 
-    for one in planted:
-        assert shape(one) == shape(plain)
-        assert "planted" not in json.dumps(one)
+def test_where_everybody_sees_everything_only_scores_are_wrong(context: Context, owner: Person) -> None:
+    import_study(context, owner, make_planted_study(20))
+    use_design(context, owner, planted_share=1)
+    kinds = {one.kind for step in walk(context, owner) if (one := planted_in(context, owner, step))}
+    assert kinds == {ErrorKind.SCORE}
 
 
 def test_actions_compare_with_what_was_shown(context: Context, ana: Person) -> None:
@@ -81,25 +93,27 @@ def test_actions_compare_with_what_was_shown(context: Context, ana: Person) -> N
     assert (score.action, kept.planted, kept.shown_score) == (Action.APPROVE, "score", step.draft.score)
     back = get_step(context, ana, "demo", here(step))
     assert back.draft == step.draft
-    restored = save(context, ana, back, 4)  # the draft's own score is a change to what was shown
+    own = draft_of(context, step).score
+    assert own is not None
+    restored = save(context, ana, back, own)  # the draft's own score is a change to what was shown
     score = next(row for row in restored.rows if row.kind is RowKind.SCORE)
-    assert (score.action, score.text) == (Action.REVISE, "4")
+    assert (score.action, score.text) == (Action.REVISE, f"{own:g}")
 
 
 def test_catches_are_counted(context: Context, owner: Person, ana: Person) -> None:
     """Scores: the first is caught, the second is not. Evidence: the first is deleted, the second kept."""
     seen = {kind: 0 for kind in ErrorKind}
     for step in walk(context, ana):
-        kind = kind_of(context, ana, step)
-        seen[kind] += 1
-        if seen[kind] > 2:
+        planted = planted_in(context, ana, step)
+        if planted is None or seen[planted.kind] == 2:
             continue
-        assert step.instance and step.criterion and step.draft and step.draft.score is not None
-        with context.store.read() as db:
-            planted = planted_errors.get_planted_error(db, ana.id, step.instance.id, step.criterion.id)
+        kind = planted.kind
+        seen[kind] += 1
+        assert step.draft and step.draft.score is not None
         caught = seen[kind] == 1
-        wrong = planted.draft_row if planted and kind is ErrorKind.EVIDENCE else None
-        moved = 2 if caught and kind is ErrorKind.SCORE else step.draft.score
+        wrong = planted.draft_row if kind is ErrorKind.EVIDENCE else None
+        own = draft_of(context, step).score
+        moved = own if caught and kind is ErrorKind.SCORE and own is not None else step.draft.score
         save(context, ana, step, moved, deleted=[wrong] if wrong and caught else [])
     (habits,) = list_habits(context, owner, "demo")
     assert (habits.n, habits.n_planted, habits.caught) == (4, 4, 0.5)
@@ -112,7 +126,8 @@ def test_catches_are_counted(context: Context, owner: Person, ana: Person) -> No
 def test_owners_see_what_was_sown_side_by_side(context: Context, owner: Person, ana: Person) -> None:
     step = by_kind(context, ana, ErrorKind.EVIDENCE)
     assert step.instance and step.criterion
-    save(context, ana, step, 4)
+    assert step.draft and step.draft.score is not None
+    save(context, ana, step, step.draft.score)
     found = compare_people(context, owner, "demo", step.instance.external_id, step.criterion.id)
     (column,) = found.columns
     assert column.planted and column.planted.kind is ErrorKind.EVIDENCE
@@ -124,23 +139,21 @@ def test_exports_say_what_was_shown(context: Context, owner: Person, ana: Person
     assert step.draft and step.draft.score is not None
     save(context, ana, step, step.draft.score)
     other = by_kind(context, ana, ErrorKind.EVIDENCE)
-    save(context, ana, other, 4)
+    assert other.draft and other.draft.score is not None
+    save(context, ana, other, other.draft.score)
     export_folder(context, owner, "demo", tmp_path)
     first, second = _rows(tmp_path / "scores.csv")
     assert (first["planted_error"], first["draft_score"], first["shown_score"]) == (
         "score",
-        "4.0",
+        str(draft_of(context, step).score),
         str(step.draft.score),
     )
-    assert (second["planted_error"], second["shown_score"]) == ("evidence", "4.0")
+    assert (second["planted_error"], second["shown_score"]) == ("evidence", str(other.draft.score))
     lines = [row for row in _rows(tmp_path / "rows.csv") if row["planted_error"]]
-    assert [(row["kind"], row["drafted"]) for row in lines][0] == ("score", "4")
+    assert [row["kind"] for row in lines] == ["score", "evidence"]
     assert lines[0]["planted_error"] == f"{step.draft.score:g}"
-    assert (
-        len(lines) == 2
-        and lines[1]["kind"] == "evidence"
-        and lines[1]["planted_error"] != lines[1]["drafted"]
-    )
+    assert lines[1]["planted_error"] in [row.text for row in other.draft.rows]
+    assert lines[1]["planted_error"] != lines[1]["drafted"]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -52,12 +52,14 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
         return 0
     if plan.state is not StudyState.RUNNING or reservations.has_open(db, person.id, task.id):
         return 0
-    batch = _pick(db, plan, person, task)
+    seed = tasks.get_seed(db, task.id)
+    checks = draw_order(seed, person.id, reservations.list_new_checks(db, person.id, task.id))[:1]
+    batch = _pick(db, plan, person, task, len(checks))
+    if not batch and checks:  # there is no room for both
+        batch, checks = _pick(db, plan, person, task, 0), []
     if not batch:
         _finish(db, person, task)
         return 0
-    seed = tasks.get_seed(db, task.id)
-    checks = draw_order(seed, person.id, reservations.list_new_checks(db, person.id, task.id))[:1]
     reservations.add_reservations(db, person.id, task.id, batch, "work", _until(plan))
     reservations.add_reservations(db, person.id, task.id, checks, "check", _until(plan))
     assignments.add_assignments(db, person.id, task.id, draw_order(seed, person.id, [*batch, *checks]))
@@ -79,10 +81,10 @@ def _take_back_due(db: Database, plan: Plan, task: Task) -> None:
             reservations.take_back(db, annotator, task.id, reservations.TIMED_OUT)
 
 
-def _pick(db: Database, plan: Plan, person: Person, task: Task) -> list[int]:
-    """The person's next instances: those that fewest people have, in an order of the person's own."""
+def _pick(db: Database, plan: Plan, person: Person, task: Task, n_checks: int) -> list[int]:
+    """The person's next instances beside the checks: those that fewest people have, in an order of the person's own."""
     work = reservations.count_work(db, person.id, task.id)
-    room = plan.quota - work.get(reservations.HELD, 0) - work.get(reservations.FINISHED, 0)
+    room = plan.quota - work.get(reservations.HELD, 0) - work.get(reservations.FINISHED, 0) - n_checks
     if room <= 0:
         return []
     free = reservations.list_free(db, person.id, task.id, plan.per_instance)
@@ -136,10 +138,9 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     After any number of draws no arm is more than about one from its share, for the person and for the
     instance together; ties go by the hash that draws everywhere else, so that nobody can foresee them.
     """
-    if answer_keys.list_keys_of(db, instance):
-        return Arm.ASSISTED  # an exam and a check ask what becomes of the draft
     if reservations.get_plan(db, task.id) is None:
-        return None
+        # an exam asks what becomes of the draft; a check of a plan must look like the work around it
+        return Arm.ASSISTED if answer_keys.list_keys_of(db, instance) else None
     shares = {Arm.BLIND: design.blind_share, Arm.FIRST: design.first_share}
     shares[Arm.ASSISTED] = 1 - design.blind_share - design.first_share
     counts = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coeval.domain import Action, AnswerKey, Draft, Person, Plan, Standing, Submission, Task
+from coeval.domain import Action, AnswerKey, Arm, Draft, Person, Plan, Standing, Submission, Task
 from coeval.store import Database
 from coeval.store.queries.crowd import answer_keys, reservations
 from coeval.store.queries.drafting import drafts
@@ -23,12 +23,22 @@ def is_right(key: AnswerKey, saved: Submission | None, draft: Draft | None) -> b
     """Whether a saved evaluation meets its key; one that is missing does not."""
     if saved is None or (key.accepted and saved.score not in key.accepted):
         return False
-    return not find_missed(key, saved, draft)
+    # without a draft before them, nobody can delete its lines
+    return saved.arm is Arm.BLIND or not find_missed(key, saved, draft)
 
 
 def get_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
-    """What a person saved where the key is, with the draft they had before them."""
-    saved = submissions.get_submission(db, person, key.instance, key.criterion)
+    """What a person saved last where the key is, with the draft they had before them."""
+    return _with_draft(db, submissions.get_submission(db, person, key.instance, key.criterion))
+
+
+def get_first_answer(db: Database, person: int, key: AnswerKey) -> tuple[Submission | None, Draft | None]:
+    """What a person saved first where the key is: a check is not passed by coming back to it."""
+    history = submissions.list_history(db, person, key.instance, key.criterion)
+    return _with_draft(db, history[0] if history else None)
+
+
+def _with_draft(db: Database, saved: Submission | None) -> tuple[Submission | None, Draft | None]:
     draft = drafts.get_draft(db, saved.draft) if saved and saved.draft else None
     return saved, draft
 
@@ -62,7 +72,7 @@ def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
 
 def _grade(db: Database, person: Person, instance: int) -> bool:
     passed = all(
-        is_right(key, *get_answer(db, person.id, key)) for key in answer_keys.list_keys_of(db, instance)
+        is_right(key, *get_first_answer(db, person.id, key)) for key in answer_keys.list_keys_of(db, instance)
     )
     reservations.grade_check(db, person.id, instance, passed)
     return passed

@@ -105,28 +105,34 @@ def _plant(
     db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, design: Design
 ) -> None:
     key = (assignment.annotator, assignment.instance, criterion.id)
-    kind = planted_errors.draw_kind(seed, *key, design.planted_share)
+    drawn = planted_errors.draw_kind(seed, *key, design.planted_share)
+    # what is not planted is looked for all the same: an opening takes as long either way
+    kind = drawn or planted_errors.draw_kind(seed, *key, 1.0)
     if kind is None or submissions.get_submission(db, *key) is not None:
         return
     draft = _draft_for(db, task, assignment.instance, criterion.id, None)
     if draft is None or draft.status is not DraftStatus.OK:
         return
-    for wanted in (kind, *(other for other in ErrorKind if other is not kind)):
-        planted = _make_planted_error(db, task, draft, criterion, seed, assignment.annotator, wanted)
+    for each in (kind, *(other for other in ErrorKind if other is not kind)):
+        planted = _make_planted_error(db, task, draft, criterion, seed, assignment.annotator, each)
         if planted is not None:
-            planted_rows.record_planted_error(db, *key, planted)
+            if drawn is not None:
+                planted_rows.record_planted_error(db, *key, planted)
             return
 
 
 def _make_planted_error(
     db: Database, task: Task, draft: Draft, criterion: Criterion, seed: str, annotator: int, kind: ErrorKind
 ) -> PlantedError | None:
-    """What to plant of this kind; None where the scale or the draft leaves no room for it."""
+    """What to plant of this kind; None where the scale, the draft or the run leaves no room for it."""
     if kind is ErrorKind.SCORE:
-        return planted_errors.plant_score(seed, annotator, draft, criterion.scale)
+        common = planted_errors.count_scores(planted_rows.list_scores(db, draft))
+        return planted_errors.plant_score(seed, annotator, draft, criterion.scale, common)
+    line = planted_errors.draw_line(seed, annotator, draft)
+    if line is None:
+        return None
     size = tasks.count_instances(db, task.id)
     place = planted_errors.draw_place(seed, annotator, draft.instance, draft.criterion, size)
-    source = planted_rows.find_evidence_elsewhere(
-        db, task.id, draft.run, draft.instance, draft.criterion, place
-    )
-    return planted_errors.plant_evidence(seed, annotator, draft, source) if source else None
+    sources = planted_rows.list_evidence_elsewhere(db, draft, annotator, place)
+    tried = (planted_errors.plant_evidence(draft, line, source) for source in sources)
+    return next((planted for planted in tried if planted is not None), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,14 @@ SOURCE = EvaluationRow(
     EVIDENCE, "“the dog” and “sat”", (Quote("the dog", 3, 10), Quote("sat", 90, 93)), id=99
 )
 
+OTHER = replace(
+    DRAFT,
+    rows=(
+        EvaluationRow(EVIDENCE, "It is rude: “the dog”.", (Quote("the dog", 3, 10),), id=99),
+        EvaluationRow(EVIDENCE, "“a” and “b”", (Quote("a", 0, 1), Quote("b", 1, 2)), id=100),
+    ),
+)
+
 
 def test_the_share_is_met_and_half_have_a_wrong_score() -> None:
     drawn = Counter(draw_kind("seed", p, i, c, 0.2) for p in range(10) for i in range(200) for c in range(5))
@@ -47,24 +56,58 @@ def test_the_share_is_met_and_half_have_a_wrong_score() -> None:
     assert all(850 <= drawn[kind] <= 1_150 for kind in ErrorKind)
 
 
-@given(st.floats(1, 5), st.integers(1, 200))
-def test_a_sown_score_is_one_away_and_on_the_scale(score: float, person: int) -> None:
-    planted = plant_score("seed", person, replace(DRAFT, score=score), Scale())
-    assert planted is not None and planted.score is not None
-    assert abs(abs(planted.score - score) - 1) < 1e-9 and 1 <= planted.score <= 5
+EVEN = dict.fromkeys(range(1, 6), 100)
+
+
+def with_score(score: float, text: str) -> Draft:
+    return replace(
+        DRAFT, score=score, rows=(DRAFT.rows[0], EvaluationRow(SCORE, text, id=11), *DRAFT.rows[2:])
+    )
+
+
+@given(st.decimals(1, 5, places=2), st.integers(1, 200))
+def test_a_planted_score_is_one_away_on_the_scale_and_has_no_more_digits(score: Decimal, person: int) -> None:
+    planted = plant_score("seed", person, with_score(float(score), f"I say {score}."), Scale(), EVEN)
+    if planted is not None:
+        assert planted.score is not None and 1 <= planted.score <= 5
+        assert abs(Decimal(repr(planted.score)) - score) == 1
+        assert len(repr(planted.score)) == len(repr(float(score)))
 
 
 @pytest.mark.parametrize(("score", "shown"), [(5.0, {4.0}), (1.0, {2.0}), (3.0, {2.0, 4.0})])
 def test_scores_go_either_way_but_never_off_the_scale(score: float, shown: set[float]) -> None:
-    drafts = (plant_score("seed", person, replace(DRAFT, score=score), Scale()) for person in range(50))
+    draft = with_score(score, f"{score:g}")
+    drafts = (plant_score("seed", person, draft, Scale(), EVEN) for person in range(50))
     assert {one.score for one in drafts if one} == shown
 
 
-def test_nothing_is_sown_where_there_is_no_room() -> None:
-    assert plant_score("seed", 1, replace(DRAFT, score=0.5), Scale(0, 1)) is None
-    assert plant_score("seed", 1, replace(DRAFT, score=None), Scale()) is None
-    assert plant_evidence("seed", 1, replace(DRAFT, rows=DRAFT.rows[:2]), SOURCE) is None
-    assert plant_evidence("seed", 1, replace(DRAFT, rows=(SOURCE,)), SOURCE) is None
+def test_as_many_scores_go_up_as_come_down() -> None:
+    """Of 10,000 drafts with 1 to 5 in shares of 1:2:4:6:3, each step is taken as often in either direction."""
+    common = {1: 625, 2: 1250, 3: 2500, 4: 3750, 5: 1875}
+    moved: Counter[tuple[float, float]] = Counter()
+    scores = [score for score, count in common.items() for _ in range(count)]
+    for number, score in enumerate(scores, 1):
+        draft = replace(with_score(float(score), f"{score}"), instance=number)
+        planted = plant_score("seed", 1, draft, Scale(), common)
+        if planted and planted.score:
+            moved[score, planted.score] += 1
+    for low in range(1, 5):
+        up, down = moved[low, low + 1], moved[low + 1, low]
+        # half of the rarer score's drafts, 312 to 1,250, go either way: 5 standard deviations of the difference
+        assert up > 200 and abs(up - down) < 5 * (up + down) ** 0.5
+
+
+def test_nothing_is_planted_where_there_is_no_room() -> None:
+    assert plant_score("seed", 1, with_score(0.5, "0.5"), Scale(0, 1), {0: 9, 1: 9}) is None
+    assert plant_score("seed", 1, replace(DRAFT, score=None), Scale(), EVEN) is None
+    # a wrong score in a line that names none would be all that the line says
+    assert plant_score("seed", 1, with_score(4.0, "Rather good."), Scale(), EVEN) is None
+    # where every draft has the same score, another one would stand out
+    assert plant_score("seed", 1, DRAFT, Scale(), {4: 100}) is None
+    assert plant_evidence(replace(DRAFT, rows=DRAFT.rows[:2]), 0, OTHER) is None
+    assert plant_evidence(DRAFT, 0, DRAFT) is None
+    # another number of quotes, and no second line
+    assert plant_evidence(DRAFT, 1, OTHER) is None
 
 
 def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
@@ -78,16 +121,21 @@ def test_a_wrong_score_is_the_only_thing_that_differs() -> None:
     assert [row.id for row in shown.rows] == [10, 11, 12, 13]
 
 
-def test_a_swapped_line_keeps_its_place_and_is_looked_for_in_the_text() -> None:
-    planted = plant_evidence("seed", 1, DRAFT, SOURCE)
-    assert planted is not None and planted.draft_row in (12, 13)
+def test_a_foreign_line_keeps_its_place_and_quotes_what_the_own_line_quoted() -> None:
+    planted = plant_evidence(DRAFT, 0, OTHER)
+    assert planted is not None and planted.draft_row == 12 and planted.source == OTHER.rows[0]
     shown = apply_planted_error(DRAFT, planted, "the cat sat")
-    swapped = next(row for row in shown.rows if row.id == planted.draft_row)
-    assert swapped.text == SOURCE.text
-    # "the dog" is not in "the cat sat"; "sat" stands there from 8 to 11
-    assert swapped.quotes == (Quote("the dog"), Quote("sat", 8, 11))
+    swapped = next(row for row in shown.rows if row.id == 12)
+    assert swapped.text == "It is rude: “the cat”." and swapped.quotes == (Quote("the cat", 0, 7),)
     assert sum(a != b for a, b in zip(shown.rows, DRAFT.rows, strict=True)) == 1
     assert shown.score == DRAFT.score
+
+
+def test_what_was_planted_before_is_shown_as_it_was() -> None:
+    planted = PlantedError(5, ErrorKind.EVIDENCE, draft_row=12, source=SOURCE)
+    swapped = apply_planted_error(DRAFT, planted, "the cat sat").rows[2]
+    # "the dog" is not in "the cat sat"; "sat" stands there from 8 to 11
+    assert (swapped.text, swapped.quotes) == (SOURCE.text, (Quote("the dog"), Quote("sat", 8, 11)))
 
 
 def test_another_draft_is_shown_as_it_is() -> None:

@@ -86,7 +86,7 @@ SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STA
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
     THEN 1 ELSE 0 END AS latest,
   w.position AS line, w.kind, w.action, l.text AS drafted,
-  CASE WHEN s.planted = 'evidence' THEN x.text WHEN s.planted = 'score' AND w.kind = 'score'
+  CASE WHEN s.planted = 'evidence' THEN coalesce(o.text, x.text) WHEN s.planted = 'score' AND w.kind = 'score'
     THEN printf('%g', s.shown_score) END AS planted_error,
   w.text AS new_text, w.reason
 FROM submission_row w

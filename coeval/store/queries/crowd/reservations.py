@@ -16,6 +16,7 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import Arm, Plan, StudyState, Terms
 from coeval.store.engines.statements import get_row, rows, scalar, to_json
+from coeval.store.queries.scrutiny.planted_errors import SOURCES
 
 HELD, FINISHED, TIMED_OUT, RETURNED, REJECTED = "", "finished", "timed_out", "returned", "rejected"
 TAKEN = "('', 'finished')"
@@ -150,14 +151,15 @@ def reject_finished(db: Database, annotator: int, task: int) -> None:
 def list_free(db: Database, annotator: int, task: int, per_instance: int) -> list[tuple[int, int]]:
     """Instances with a free place that this person was never given: how many have it, and its id.
 
-    Attention checks are no work: whatever has an answer key is left out.
+    Attention checks are no work: whatever has an answer key is left out. So is what a planted line of evidence was
+    taken from for this person, who would know it again.
     """
     sql = (
         "SELECT i.id, (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'"
         f" AND r.outcome IN {TAKEN}) AS taken FROM instance i WHERE i.task = :task"
         " AND NOT EXISTS (SELECT 1 FROM reservation mine WHERE mine.annotator = :annotator"
         " AND mine.instance = i.id) AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)"
-        " AND taken < :most"
+        f" AND i.id NOT IN ({SOURCES}) AND taken < :most"
     )
     values = {"task": task, "annotator": annotator, "most": per_instance}
     return [(row["taken"], row["id"]) for row in rows(db, sql, values)]
@@ -200,11 +202,8 @@ def count_checks(db: Database, annotator: int, task: int) -> tuple[int, int]:
 
 
 def count_work(db: Database, annotator: int, task: int) -> dict[str, int]:
-    """A person's instances by outcome (``""`` is held), attention checks aside."""
-    sql = (
-        "SELECT outcome, count(*) AS n FROM reservation WHERE annotator = ? AND task = ?"
-        " AND purpose = 'work' GROUP BY outcome"
-    )
+    """A person's instances by outcome (``""`` is held); attention checks count as the work that they look like."""
+    sql = "SELECT outcome, count(*) AS n FROM reservation WHERE annotator = ? AND task = ? GROUP BY outcome"
     return {row["outcome"]: row["n"] for row in rows(db, sql, [annotator, task])}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coeval.domain import Action, Arm, Draft, RowKind, ScrutinyRow, Submission
+from coeval.domain import Action, Arm, Draft, DraftStatus, RowKind, ScrutinyRow, Submission
 from coeval.rules.arms import tells_system
 from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
@@ -96,7 +96,7 @@ def _evaluation_json(step: Step) -> Json | None:
         "status": draft.status if draft else "none",
         "note": _note(step, draft),
         "scale": list(step.criterion.scale.steps),
-        "draft_score": draft.score if draft else None,
+        "draft_score": round(draft.score, 4) if draft and draft.score is not None else None,
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
         "score": score,
@@ -110,7 +110,9 @@ def _note(step: Step, draft: Draft | None) -> str:
         return FIRST
     if draft is not None:
         said = f"Before the draft you gave {step.first.score:g}." if step.first else ""
-        return " ".join(part for part in (said, draft.reason) if part)
+        # how a score came about names the draft's own: it is told of no draft that has one, planted or not
+        why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
+        return " ".join(part for part in (said, why) if part)
     assert step.assignment is not None
     return BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED
 
