@@ -1,6 +1,6 @@
 """What every part of a page shares: how its events ask use cases, how a refusal is shown, when it loads.
 
-A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a title; a page
+A ``Panel`` lays out its components and wires its events in ``build``. A ``Tab`` is a panel with a title; a ``Page``
 lists its tabs, and shows each as ``load`` gives it.
 """
 
@@ -17,7 +17,8 @@ import gradio as gr
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
 from coeval.study.access import Context
-from coeval.ui.components.tasks_picker import chosen_task
+from coeval.ui.components.tasks_picker import chosen_task, task_choices
+from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person, shown
 
 Event = Callable[..., Any]
@@ -31,6 +32,25 @@ QUICK: dict[str, Any] = {"concurrency_limit": None, "api_visibility": "private",
 
 MODEL: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "model", "api_visibility": "private"}
 """How events run that wait for a model."""
+
+
+KEEP_TASK = """(slug) => {
+  const address = new URL(location.href);
+  if (slug) address.searchParams.set('task', slug); else address.searchParams.delete('task');
+  history.replaceState(history.state, '', address);
+  return slug;
+}"""
+"""Writes the task chosen into the address."""
+
+KEEP_TAB = """() => {{
+  if (!window.coevalStarted) return;
+  const address = new URL(location.href);
+  address.searchParams.set('tab', '{tab}');
+  history.replaceState(history.state, '', address);
+}}"""
+"""Writes the tab chosen into the address. The first tab opens by itself, before the address was read."""
+
+STARTED = "() => { window.coevalStarted = true; }"
 
 
 @contextmanager
@@ -138,16 +158,57 @@ class StudyTab(Tab):
         return chosen_task(self.context, person, slug, request) or ""
 
 
-def build_tabs(
-    kinds: Sequence[type[Tab]], context: Context, task: gr.Dropdown, start: Event, *changes: Event
-) -> None:
-    """Build a page's tabs: each loads when it is opened and on ``changes``, some also at the page's ``start``."""
-    with gr.Tabs(elem_id="tabs"):
-        for kind in kinds:
-            with gr.Tab(kind.title, id=kind.id) as door:
-                tab = kind(context, task)
-            for event in (door.select, *changes, *([start] if kind.at_start else ())):
+class Page:
+    """The top bar's task picker and the tabs of a page; task and tab stay in the address, so that a reload keeps them.
+
+    Built inside a Blocks: ``build_bar`` lays out the bar, with ``brand`` at its left and what ``corner`` gives for
+    (person, slug) at its right, then ``build_tabs`` the tabs.
+    """
+
+    def __init__(self, context: Context, kinds: Sequence[type[Tab]]) -> None:
+        self.context, self.kinds = context, kinds
+
+    def build_bar(self, brand: str, corner: Callable[[Person, str], Node]) -> gr.Dropdown:
+        """The bar; gives its task picker."""
+        self.corner = corner
+        with gr.Row(elem_id="top-bar"):
+            View(el("strong", brand), elem_id="brand")
+            self.task = gr.Dropdown(
+                [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
+            )
+            self.me = View(elem_id="me")
+        return self.task
+
+    def build_tabs(self, demo: gr.Blocks, *changes: Event) -> None:
+        """The tabs: each loads when it is opened and on ``changes``, some also with the page."""
+        with gr.Tabs(elem_id="tabs") as tabs:
+            built = [self._build_tab(kind) for kind in self.kinds]
+        start = demo.load(self._on_load, outputs=[self.task, self.me, tabs], **QUICK)
+        start.then(None, js=STARTED)
+        for tab, door in built:
+            for event in (door.select, *changes, *([start.then] if tab.at_start else ())):
                 tab.load_on(event)
+        self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
+
+    def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
+        with gr.Tab(kind.title, id=kind.id) as door:
+            tab = kind(self.context, self.task)
+        door.select(None, js=KEEP_TAB.format(tab=kind.id))
+        return tab, door
+
+    def _on_load(self, request: gr.Request) -> list[Any]:
+        with shown_refusals():
+            person = get_person(self.context, request)
+            slug = chosen_task(self.context, person, None, request)
+            picker = task_choices(self.context, person, slug)
+            tab = request.query_params.get("tab")
+            # the first tab is open already: to open it again would load it twice
+            opened = gr.Tabs(selected=tab) if tab in {kind.id for kind in self.kinds[1:]} else gr.skip()
+            return [picker, self.corner(person, slug or ""), opened]
+
+    def _on_task(self, slug: str | None, request: gr.Request) -> Node:
+        with shown_refusals():
+            return self.corner(get_person(self.context, request), slug or "")
 
 
 def need_task(slug: str) -> str:

@@ -48,7 +48,9 @@ class Page:
     """One Gradio app in one tab: what its fields hold, and its events, found by what triggers them."""
 
     def __init__(self, browser: httpx.Client, mount: str, config: dict[str, Any]) -> None:
-        self.browser, self.mount, self.config = browser, mount, config
+        # what runs in the browser alone has nothing to knock at
+        events = [one for one in config["dependencies"] if one["backend_fn"]]
+        self.browser, self.mount, self.config = browser, mount, {**config, "dependencies": events}
         self.session = uuid.uuid4().hex
         self.parts = {one["id"]: one["props"] for one in config["components"]}
         self.values = {number: props.get("value") for number, props in self.parts.items()}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gradio as gr
 
+from coeval.domain import Person
 from coeval.study.access import Context
-from coeval.ui.components.tasks_picker import task_choices
-from coeval.ui.components.view import View, el
-from coeval.ui.panel import QUICK, Tab, build_tabs, shown_refusals
-from coeval.ui.server.identity import get_person
+from coeval.ui.components.view import Node, el
+from coeval.ui.panel import Page, Tab
 from coeval.ui.setup.crowd_people_tab import CrowdPeopleTab
 from coeval.ui.setup.crowd_tab import CrowdTab
 from coeval.ui.setup.hosting_tab import HostingTab
@@ -32,19 +31,13 @@ TABS: tuple[type[Tab], ...] = (
 
 
 def build_admin(context: Context) -> gr.Blocks:
-    """The Blocks of the set-up area."""
+    """The Blocks of the set-up area. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
+    page = Page(context, TABS)
     with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
-        with gr.Row(elem_id="top-bar"):
-            View(el("strong", "CoEval · Set-up"), elem_id="brand")
-            task = gr.Dropdown(
-                [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
-            )
-            View(el("div.me", el("a", "← Back to the study", href="../")), elem_id="me")
-
-        def on_load(request: gr.Request) -> gr.Dropdown:
-            with shown_refusals():
-                return task_choices(context, get_person(context, request), request.query_params.get("task"))
-
-        start = demo.load(on_load, outputs=task, **QUICK)
-        build_tabs(TABS, context, task, start.then, task.input)
+        task = page.build_bar("CoEval · Set-up", _back)
+        page.build_tabs(demo, task.input)
     return demo
+
+
+def _back(person: Person, slug: str) -> Node:
+    return el("div.me", el("a", "← Back to the study", href=f"../?task={slug}" if slug else "../"))

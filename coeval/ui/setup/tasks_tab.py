@@ -13,7 +13,7 @@ from coeval.study import tasks
 from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.panel import Tab, Update
+from coeval.ui.panel import Event, Tab, Update
 from coeval.ui.setup.design_box import DesignBox
 
 FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
@@ -30,30 +30,46 @@ class TasksTab(Tab):
             with gr.Column(scale=3, elem_classes="card"):
                 self.form = _build_form()
                 with gr.Row(elem_classes="actions"):
-                    new = gr.Button("New task", elem_id="new-task", scale=0)
-                    save = gr.Button("Save task", variant="primary", elem_id="save-task", scale=0)
+                    # nobody types into a form that is about to be filled in: the first load opens both
+                    self.new = gr.Button("New task", elem_id="new-task", scale=0, interactive=False)
+                    self.save = gr.Button(
+                        "Save task", variant="primary", elem_id="save-task", scale=0, interactive=False
+                    )
             with gr.Column(scale=2):
                 self.state = View(elem_id="task-state")
         self.design = DesignBox(self.context, self.task)
-        self.of = gr.State("")
-        self.outputs = [*self.form.values(), self.state, self.of, *self.design.outputs]
-        self.on(new.click, self.on_new, outputs=[*self.outputs, self.task])
-        self.on(save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
+        self.of = gr.State(None)
+        self.outputs = [*self.form.values(), self.state, self.of, self.new, self.save, *self.design.outputs]
+        self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
+        self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
-    def load(self, person: Person, slug: str) -> Update:
+    def load_on(self, event: Event) -> None:
+        self.on(event, self.load, [self.of])
+
+    def load(self, person: Person, slug: str, of: str | None = None) -> Update:
+        """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""
+        if not slug and (of == "" or tasks.list_tasks(self.context, person)):
+            return {self.state: gr.skip()}  # a new task is being written, or the picker is not filled yet
+        if slug and slug == of:
+            return {self.state: _state_view(tasks.get_task_state(self.context, person, slug))}
+        return self._show(person, slug)
+
+    def _show(self, person: Person, slug: str) -> Update:
         stands = tasks.get_task_state(self.context, person, slug) if slug else None
         return {
             **_filled(self.form, stands.task if stands else None),
             self.state: _state_view(stands) if stands else _welcome(),
             self.of: slug,
+            self.new: gr.Button(interactive=True),
+            self.save: gr.Button(interactive=True),
             **self.design.load(person, slug),
         }
 
     def on_new(self, person: Person, slug: str) -> Update:
-        return {**self.load(person, ""), self.task: gr.Dropdown(value=None)}
+        return {**self._show(person, ""), self.task: gr.Dropdown(value=None)}
 
-    def on_save(self, person: Person, slug: str, of: str, *values: str | None) -> Update:
-        if slug != of:
+    def on_save(self, person: Person, slug: str, of: str | None, *values: str | None) -> Update:
+        if slug != (of or ""):
             raise InputError(
                 f"The texts on the page are those of {f'“{of}”' if of else 'a new task'}, and the task chosen above "
                 f"is “{slug}”: wait until the page shows it, then save."
@@ -62,7 +78,7 @@ class TasksTab(Tab):
         stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
         gr.Info(html.escape(f"Saved: {stored.name}"))
         return {
-            **self.load(person, stored.slug),
+            **self._show(person, stored.slug),
             self.task: task_choices(self.context, person, stored.slug),
         }
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradio as gr
 
-from coeval.domain import Role
+from coeval.domain import Person, Role
 from coeval.study.access import Context
-from coeval.ui.components.tasks_picker import task_choices
-from coeval.ui.components.view import Node, View, el
-from coeval.ui.panel import QUICK, StudyTab, build_tabs, shown_refusals
-from coeval.ui.server.identity import get_person
+from coeval.ui.components.view import Node, el
+from coeval.ui.panel import Page, StudyTab
 from coeval.ui.study_app.agreement.agreement_tab import AgreementTab
 from coeval.ui.study_app.criteria.criteria_tab import CriteriaTab
 from coeval.ui.study_app.scrutiny.scrutiny_tab import ScrutinyTab
@@ -25,31 +21,20 @@ OPEN_TASK = (
 
 
 def build_main(context: Context) -> gr.Blocks:
-    """The Blocks of the study app. Which task is shown is in the address: ``?task=SLUG``."""
+    """The Blocks of the study app. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
+    page = Page(context, TABS)
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
-        with gr.Row(elem_id="top-bar"):
-            View(el("strong", "CoEval"), elem_id="brand")
-            task = gr.Dropdown(
-                [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
-            )
-            me = View(elem_id="me")
-
-        def on_load(request: gr.Request) -> dict[Any, Any]:
-            with shown_refusals():
-                person = get_person(context, request)
-                picker = task_choices(context, person, request.query_params.get("task"))
-            return {task: picker, me: _me(person.name, person.role)}
-
-        start = demo.load(on_load, outputs=[task, me], **QUICK)
-        build_tabs(TABS, context, task, start.then)
+        task = page.build_bar("CoEval", _me)
+        page.build_tabs(demo)
         task.input(None, task, js=OPEN_TASK)
     return demo
 
 
-def _me(name: str, role: Role) -> Node:
-    setup = el("a", "Set-up ↗", href="admin") if role is Role.OWNER else None
+def _me(person: Person, slug: str) -> Node:
+    address = f"admin?task={slug}" if slug else "admin"
+    setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
     help_ = el("a", "Help", href="help/guide", target="_blank")
     leave = el("a", "Sign out", href="signout", data_post="1")
     everywhere = el("a", "Sign out on all devices", href="signout/everywhere", data_post="1")
-    who = el("details.who", el("summary", f"{name} · {role}"), everywhere)
+    who = el("details.who", el("summary", f"{person.name} · {person.role}"), everywhere)
     return el("div.me", who, help_, setup, leave)
