@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from coeval.domain import MAX_TEXT
 from coeval.errors import InputError
@@ -63,16 +64,50 @@ def load_json(path: Path) -> object:
     with open_text(path) as file:
         text = file.read()
     try:
-        return json.loads(text)
+        return parse_json(text)
     except json.JSONDecodeError as exc:
         raise InputError(
             f"{path.name}, line {exc.lineno}, column {exc.colno}: is not JSON ({exc.msg}); "
             "the file may be cut off, fetch it again."
         ) from exc
     except (RecursionError, ValueError) as exc:
-        raise InputError(
-            f"{path.name}: holds JSON nested or numbers too long to read; check the file."
-        ) from exc
+        raise InputError(f"{path.name}: {explain_json(exc)}; check the file.") from exc
+
+
+def parse_json(text: str) -> Any:
+    """The JSON value of a text.
+
+    Raises ValueError too (see ``explain_json``) for a name given twice in one object, of which one value would be
+    lost, and for a number too large to hold, which would be read as infinite.
+    """
+    return json.loads(text, object_pairs_hook=_object, parse_float=_float)
+
+
+def explain_json(error: Exception) -> str:
+    """What is wrong with JSON that ``parse_json`` refused, beside its grammar."""
+    return str(error) if isinstance(error, _JsonError) else "holds JSON nested or numbers too long to read"
+
+
+class _JsonError(ValueError):
+    """JSON that other readers take, and lose something of."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _JsonError(
+            f"has '{shorten(twice)}' twice in one object, so that one of the values would be lost"
+        )
+    return value
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _JsonError(f"holds the number {shorten(text, 20)}, which is too large")
+    return value
 
 
 def is_sound(text: str) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MAX_PERSON_NAME = 80
+"""Longest name of a person, in characters."""
+
 
 class Role(StrEnum):
     """What a person may do; owners set up, researchers see statistics, annotators scrutinise."""

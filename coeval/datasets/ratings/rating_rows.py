@@ -11,6 +11,7 @@ from functools import lru_cache
 from coeval.datasets.tables.instances import MAX_NAME
 from coeval.datasets.tables.table import Table, match_columns, require_columns
 from coeval.datasets.text import shorten
+from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
 
 RATING_FIELDS = (
@@ -19,6 +20,9 @@ RATING_FIELDS = (
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
 _MISSING = ("", "na", "n/a", "nan", "null", "none")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+"""A number as files write it. Python's own ``float`` would take "1_0" for 10, and digits of other scripts."""
+
 _SCALE = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(-?\d{1,6})\s*[\])]?")
 
 
@@ -75,13 +79,21 @@ class _Reader:
             place=self._line(),
             instance=self._required("instance"),
             criterion=self._required("criterion"),
-            person=person,
+            person=self._check_person(person),
             run=run,
             score=self._number("score"),
             scale=self._scale(),
             n_samples=self._number("n_samples"),
             n_valid=self._number("n_valid"),
         )
+
+    def _check_person(self, name: str) -> str:
+        if len(name) > MAX_PERSON_NAME:
+            raise InputError(
+                f"{self._place('annotator')}: has {len(name):,} characters and a person's name may have "
+                f"{MAX_PERSON_NAME}; shorten it."
+            )
+        return name
 
     def _line(self) -> str:
         return f"{self.table.name}, {self.table.unit} {self.line}"
@@ -135,10 +147,7 @@ def _parse_number(text: str) -> float | None:
     """A number; None for a word that means there is none, NaN for what is no number."""
     if text.casefold() in _MISSING:
         return None
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    return float(text) if _NUMBER.fullmatch(text) else math.nan
 
 
 @lru_cache(maxsize=1_000)

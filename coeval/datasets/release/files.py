@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coeval.datasets.release.lines import Line, is_header, parse_line
 from coeval.datasets.text import check_text, load_json, shorten
+from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
 
 
@@ -74,9 +75,22 @@ class Section:
 def load_entries(path: Path) -> Iterator[Entry]:
     """Every instance of every person in one A*.json; raises InputError naming the place that is amiss."""
     people = as_object(load_json(path), path.name)
+    if not people:
+        raise InputError(f"{path.name}: is an empty object; restore the file from the release.")
     for person, instances in people.items():
+        _check_person(person.strip(), path.name)
         for name, entry in as_object(instances, f"{path.name}, person {shorten(person)}").items():
+            check_text(name, f"{path.name}, instance {shorten(name)}")
             yield _parse_entry(person.strip(), name.strip(), entry, f"{path.name}, instance {shorten(name)}")
+
+
+def _check_person(name: str, file: str) -> None:
+    place = f"{file}, person {shorten(name)}"
+    check_text(name, place)
+    if not 0 < len(name) <= MAX_PERSON_NAME:
+        raise InputError(
+            f"{place}: has a name of {len(name):,} characters; a person's name has 1 to {MAX_PERSON_NAME}."
+        )
 
 
 def load_sections(path: Path) -> list[Section]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from coeval.datasets.tables.table import MAX_COLUMNS, Row, Table, check_header
-from coeval.datasets.text import open_text
+from coeval.datasets.text import explain_json, open_text, parse_json
 from coeval.errors import InputError
 
 
@@ -47,13 +47,13 @@ def _records(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
 
 def _parse_line(place: str, line: str) -> Mapping[str, object]:
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except json.JSONDecodeError as exc:
         raise InputError(
             f"{place}, column {exc.colno}: is not JSON ({exc.msg}); each line must be one complete object."
         ) from exc
     except (RecursionError, ValueError) as exc:
-        raise InputError(f"{place}: holds JSON nested or numbers too long to read; simplify it.") from exc
+        raise InputError(f"{place}: {explain_json(exc)}; mend the line.") from exc
     if not isinstance(record, dict):
         raise InputError(f'{place}: is not a JSON object; write {{"input": "...", "output": "..."}}.')
     stripped = {key.strip(): value for key, value in record.items()}

@@ -1,13 +1,15 @@
-"""Excel workbooks (.xlsx): the first sheet, its first row naming the columns; formulas by their values."""
+"""Excel workbooks (.xlsx): the first visible sheet, its first row naming the columns; formulas by their values."""
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 from openpyxl.cell.cell import ERROR_CODES
@@ -16,7 +18,7 @@ from openpyxl.utils.escape import unescape
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from coeval.datasets.tables.table import MAX_COLUMNS, Row, Table, check_header, fit_cells
-from coeval.datasets.text import check_size
+from coeval.datasets.text import check_size, shorten
 from coeval.errors import CoevalError, InputError
 
 MAX_UNZIPPED = 200_000_000
@@ -26,13 +28,23 @@ MAX_SHEET_ROWS = 250_000
 """Most rows of a sheet, empty ones among them, that are gone through."""
 
 
-def open_table(path: Path) -> Table:
-    """The first sheet of a workbook as a table; only its header is read yet.
+MAX_PARTS = 20_000
+"""Most elements (styles, names, sheets) of a workbook beside its cells: opening more takes minutes."""
 
-    Raises InputError for a file that is no workbook or too large unzipped, an empty sheet, a bad header;
-    its rows raise it for formulas without a value and for cells outside the columns.
+_CELLS = re.compile(r"xl/(worksheets/.*|sharedStrings)\.xml", re.I)
+"""The parts of a workbook that hold cells; the others are read whole when it is opened."""
+
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref\s*=\s*[\"']([^\"']{1,40})")
+
+
+def open_table(path: Path) -> Table:
+    """The first visible sheet of a workbook as a table; only its header is read yet.
+
+    Raises InputError for a file that is no workbook or too large unzipped, merged cells, an empty sheet, a bad
+    header; its rows raise it for formulas without a value and for cells outside the columns.
     """
     _check_archive(path)
+    _check_merged(path)
     _, header = next(_records(path), (1, []))
     columns = check_header(path.name, "row", header)
 
@@ -50,13 +62,46 @@ def _check_archive(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as exc:
+            parts = 0 if size > MAX_UNZIPPED else _count_parts(archive)
+    except Exception as exc:  # a broken archive fails in zlib, in zipfile or in the file system
         raise _not_a_workbook(path) from exc
     if size > MAX_UNZIPPED:
         raise InputError(
             f"{path.name}: holds {size:,} bytes once unzipped and at most {MAX_UNZIPPED:,} are read; "
             "save the sheet as CSV, or split it."
         )
+    if parts > MAX_PARTS:
+        raise InputError(
+            f"{path.name}: holds {parts:,} styles, names and sheets and at most {MAX_PARTS:,} are read; save the "
+            "sheet as CSV, or copy its values into a new workbook."
+        )
+
+
+def _count_parts(archive: zipfile.ZipFile) -> int:
+    """The elements of every part that does not hold cells."""
+    texts = (archive.read(name) for name in archive.namelist() if not _CELLS.fullmatch(name))
+    return sum(text.count(b"<") - text.count(b"</") for text in texts)
+
+
+def _check_merged(path: Path) -> None:
+    """Refuse merged cells: only the first of them holds the text, and the others would be read as empty."""
+    with _workbook(path, values=True) as book, zipfile.ZipFile(path) as archive:
+        sheet = _choose_sheet(path, book)
+        before = b""
+        try:
+            with archive.open(sheet._worksheet_path) as part:
+                while chunk := part.read(1 << 20):
+                    if merged := _MERGED.search(before + chunk):
+                        cells = shorten(merged[1].decode("ascii", "replace"))
+                        raise InputError(
+                            f"{path.name}, sheet '{shorten(sheet.title)}': cells {cells} are merged; unmerge them, "
+                            "and write the text into each."
+                        )
+                    before = chunk[-200:]
+        except CoevalError:
+            raise
+        except Exception as exc:  # a broken archive fails in zlib, in zipfile or in the file system
+            raise _not_a_workbook(path) from exc
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -86,9 +131,19 @@ def _workbook(path: Path, *, values: bool) -> Iterator[openpyxl.Workbook]:
             book.close()
 
 
+def _choose_sheet(path: Path, book: openpyxl.Workbook) -> Any:
+    """The first sheet that its reader sees."""
+    visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    if not visible:
+        raise InputError(
+            f"{path.name}: has no visible sheet; show the sheet that holds the table, and save it."
+        )
+    return visible[0]
+
+
 def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, ...]]:
     try:
-        sheet = book.worksheets[0]
+        sheet = _choose_sheet(path, book)
         sheet.reset_dimensions()  # the size a file states for itself may be wrong, or a trap
         for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
             if number > MAX_SHEET_ROWS:

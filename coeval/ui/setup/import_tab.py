@@ -197,6 +197,11 @@ def _gathered(paths: list[str]) -> Iterator[Path]:
         yield Path(paths[0])
         return
     with tempfile.TemporaryDirectory(prefix="coeval-import-") as name:
+        names = [Path(path).name for path in paths]
+        if twice := next((each for each in names if names.count(each) > 1), ""):
+            raise InputError(
+                f"Two of the files are named {twice}, and one would replace the other: rename one."
+            )
         folder = Path(name) / "study"
         folder.mkdir()
         for path in map(Path, paths):
