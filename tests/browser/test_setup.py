@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,6 +77,42 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: LiveServer
     page.get_by_role("link", name="Set-up").click()
     expect(page.locator("#task-picker input")).to_have_value("Letters")
     expect(field(page, "task-name")).to_have_value("Letters")
+
+
+FILE = """question,answer,model,gold_score,topic
+Why is the sky blue?,It scatters light.,first,4,physics
+Why is grass green?,Chlorophyll.,second,2,biology
+"""
+
+
+def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
+    owner: Any, server: LiveServer, tmp_path: Path
+) -> None:
+    page = owner
+    path = tmp_path / "my_answers.csv"
+    path.write_text(FILE, encoding="utf-8")
+    page.goto(f"{server.url}/admin/?task=demo&tab=import")
+    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
+    page.locator("#import-into").get_by_text("A new task").click()
+    page.locator("#import-file input[type=file]").set_input_files(path)
+    page.locator("#import-note").get_by_text("2 rows").wait_for()
+    expect(field(page, "import-name")).to_have_value("My answers")
+    roles = page.locator("#import-roles")
+    expect(roles.locator("tr", has_text="gold_score")).to_contain_text("4nono")
+    expect(roles.locator("tr", has_text="topic")).to_contain_text("physicsyesyes")
+    expect(roles).to_contain_text("“gold_score” is hidden from judge and people")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("#import-note").get_by_text("The new task has no description").wait_for()
+    field(page, "import-description").fill("Answer a question of natural science.")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("#import-note").get_by_text("added 2 instances").wait_for()
+    expect(page.locator("#task-picker input")).to_have_value("My answers")
+    open_tab(page, "Tasks")
+    expect(field(page, "task-description")).to_have_value("Answer a question of natural science.")
+    columns = page.locator("#columns-roles")
+    expect(columns.locator("tr", has_text="gold_score")).to_contain_text("nono")
+    expect(columns.locator("tr", has_text="topic")).to_contain_text("yesyes")
+    assert "task=my-answers" in page.url
 
 
 def test_a_new_task_has_a_design_of_its_own(owner: Any, server: LiveServer) -> None:

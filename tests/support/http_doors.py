@@ -280,12 +280,19 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.design.get_design", setup("task-picker", "input", out="design-state")),
         Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
         Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
+        Door("importing.columns.list_columns", setup("task-picker", "input", out="task-state")),
+        Door("importing.columns.set_columns", setup("save-columns", put=seen_by_people, before=[PICKED])),
         *(Door(f"scrutiny.review.{name}", setup("review", "select"))
           for name in ("list_changes", "list_disputes", "list_habits")),
         Door("scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),
         Door("scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared, pick=False)),
         Door("scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision, pick=False)),
     ]  # fmt: skip
+
+
+def seen_by_people(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    """Nothing is shown to anybody: of a task without further columns that is all there is to choose."""
+    return {"columns-shown": [], "columns-people": []}
 
 
 def setup_prefill() -> list[Door]:

@@ -32,17 +32,24 @@ def import_file(
     mapping: Mapping[str, str] | None = None,
     name: str = "",
     description: str = "",
+    roles: Mapping[str, ColumnRole] | None = None,
 ) -> ImportReport:
     """Import a file or folder into a task, which is made where there is none yet.
 
-    ``name`` and ``description`` are those of a new task; without them it has those of the file.
+    ``name`` and ``description`` are those of a new task; without them it has those of the file. ``roles`` says who
+    may see which further column, for columns that the task does not have yet; the others get one by rule.
 
     Raises:
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
     """
     source = open_source(path, slug=slug, format=format, mapping=mapping)
     stated = source.task
-    task = replace(stated, name=name or stated.name, description=description or stated.description)
+    task = replace(
+        stated,
+        name=name or stated.name,
+        description=description or stated.description,
+        columns={**stated.columns, **(roles or {})},
+    )
     source = replace(source, task=task)
     return _import(context, person, source, ())
 
@@ -66,20 +73,20 @@ def _import(context: Context, person: Person, source: Source, proposals: Sequenc
         found = tasks.get_task(db, task.slug)
         stored = found or tasks.add_task(db, task)
         report = ImportReport(task.slug, created_task=found is None, notes=list(source.notes))
-        _write_instances(db, stored, source, report)
+        _write_instances(db, stored, source, report, person)
         current = _extend_criteria(db, stored, source, person)
         _open_round(db, stored, current, proposals)
         write_work(db, stored, current, source, report)
     return report
 
 
-def _write_instances(db: Database, task: Task, source: Source, report: ImportReport) -> None:
+def _write_instances(db: Database, task: Task, source: Source, report: ImportReport, person: Person) -> None:
     for batch in chunks(source.instances):
         stored = tasks.get_instances_by_external_id(db, task.id, [one.external_id for one in batch])
         for one in batch:
             if one.external_id in stored:
                 _refuse_changed(stored[one.external_id], one)
-        _ensure_columns(db, task, source.task.columns, batch)
+        _ensure_columns(db, task, source.task.columns, batch, person)
         report.unchanged += len(stored)
         report.instances += tasks.add_instances(
             db, task.id, [one for one in batch if one.external_id not in stored]
@@ -87,13 +94,16 @@ def _write_instances(db: Database, task: Task, source: Source, report: ImportRep
 
 
 def _ensure_columns(
-    db: Database, task: Task, given: Mapping[str, ColumnRole], batch: Sequence[Instance]
+    db: Database, task: Task, given: Mapping[str, ColumnRole], batch: Sequence[Instance], person: Person
 ) -> None:
     """Give every column that the task has not seen before a role: the one given for it, else the rule's."""
     known = {column.name for column in tasks.list_columns(db, task.id)}
     new = [column for column in guess_columns(batch, task.scale) if column.name not in known]
-    roles = (replace(column, role=given.get(column.name, column.role)) for column in new)
-    tasks.record_columns(db, task.id, roles)
+    chosen = (
+        replace(column, role=given[column.name], set_by=person.name) if column.name in given else column
+        for column in new
+    )
+    tasks.record_columns(db, task.id, chosen)
 
 
 def _refuse_changed(stored: Instance, new: Instance) -> None:

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 import pandas as pd
 
 from coeval.datasets import FIELDS, FORMATS, Preview, preview
-from coeval.domain import Person
+from coeval.datasets.text import shorten
+from coeval.domain import Column, Person, Scale
 from coeval.errors import CoevalError, InputError
+from coeval.rules.column_roles import guess_column
 from coeval.study import tasks
 from coeval.study.access import OWNERS
+from coeval.study.importing.columns import list_columns
 from coeval.study.importing.importing import ImportReport, import_file
 from coeval.study.tasks import make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.setup.task.columns_box import RoleMenus, read_roles, roles_view
 
 NONE = "(none)"
 CHOSEN, NEW = "chosen", "new"
 """Where a file goes: into the task chosen above, or into a new one."""
+
+Seen = tuple[tuple[Column, str], ...]
+"""The columns of the file chosen, each with its first value."""
+
+EXAMPLE = 60
+"""Characters of a column's first value that are shown beside its name."""
 
 MAX_CELL = 200
 """Characters of a cell that the preview shows."""
@@ -46,13 +58,29 @@ class ImportTab(Tab):
                 )
         self.outputs = [self.into, self.new_task, self.note]
         chosen = [self.files, self.format]
-        seen = [self.name, self.mapping, *self.columns.values(), self.go, self.note, self.rows]
-        self.on(self.files.change, self.on_file, [*chosen, self.name], seen)
-        self.on(self.format.input, self.on_file, [*chosen, self.name], seen)
+        roles = [self.roles_box, *self.roles.outputs]
+        seen = [
+            self.name,
+            self.mapping,
+            *self.columns.values(),
+            self.go,
+            self.note,
+            self.rows,
+            self.seen,
+            *roles,
+        ]
+        for event in (self.files.change, self.format.input):
+            self.on(event, self.on_file, [*chosen, self.into, self.name], seen)
+        for column in self.columns.values():
+            self.on(column.input, self.on_mapping, [self.seen, *self.columns.values()], roles)
+        for menu in self.roles.menus:
+            named = [self.seen, *self.columns.values(), *self.roles.menus]
+            self.on(menu.input, self.on_roles, named, self.roles.view)
         self.on(self.into.input, self.on_into, [self.into], self.new_task)
         texts = [self.into, self.name, self.description]
         done = [*self.outputs, self.name, self.description, self.go, self.task]
-        self.on(self.go.click, self.on_import, [*chosen, *texts, *self.columns.values()], done)
+        given = [*chosen, *texts, self.seen, *self.columns.values(), *self.roles.menus]
+        self.on(self.go.click, self.on_import, given, done)
 
     def _build_form(self) -> None:
         self.files = gr.File(
@@ -77,6 +105,10 @@ class ImportTab(Tab):
             self.columns = {
                 name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}") for name in FIELDS
             }
+        with gr.Column(visible=False) as self.roles_box:
+            View(el("h4", "Further columns: who sees them"))
+            self.roles = RoleMenus("import")
+        self.seen = gr.State(())
         self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
 
     def load(self, person: Person, slug: str) -> Update:
@@ -91,19 +123,47 @@ class ImportTab(Tab):
         return gr.Column(visible=into == NEW)
 
     def on_file(
-        self, person: Person, slug: str, paths: list[str] | None, format: str | None, name: str | None
+        self,
+        person: Person,
+        slug: str,
+        paths: list[str] | None,
+        format: str | None,
+        into: str | None,
+        name: str | None,
     ) -> Update:
         try:
             _check_owner(person)
             if not paths:
                 return self._without_preview(_hint())
             with _gathered(paths) as path:
-                return self._with_preview(preview(path, format=format or "auto"), name or _title(path))
+                seen = preview(path, format=format or "auto")
+                known = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
+                return self._with_preview(seen, name or _title(path), {column.name for column in known})
         except CoevalError as error:
             return self._without_preview(_refused(error))
 
-    def _with_preview(self, seen: Preview, name: str) -> Update:
+    def on_mapping(self, person: Person, slug: str, seen: Seen, *mapped: str) -> Update:
+        return self._roles_of(_left(seen, mapped))
+
+    def on_roles(self, person: Person, slug: str, seen: Seen, *chosen: Any) -> list[Node]:
+        mapped, menus = chosen[: len(FIELDS)], chosen[len(FIELDS) :]
+        left = _left(seen, mapped)
+        roles = read_roles([column.name for column, _ in left], menus)
+        now = [replace(column, role=roles[column.name], question="") for column, _ in left]
+        return roles_view(now, {column.name: value for column, value in left})
+
+    def _roles_of(self, left: Seen) -> Update:
+        values = {column.name: value for column, value in left}
+        shown = self.roles.show([column for column, _ in left], values)
+        return {self.roles_box: gr.Column(visible=bool(left)), **shown}
+
+    def _with_preview(self, seen: Preview, name: str, known: Collection[str]) -> Update:
+        """The file; ``known`` are columns of the task, whose roles are chosen already, under Tasks."""
+        guessed = _guess_columns(seen) if seen.fields == FIELDS else ()
+        columns = tuple((column, value) for column, value in guessed if column.name not in known)
         return {
+            self.seen: columns,
+            **self._roles_of(_left(columns, list(seen.mapping.values()))),
             **_mapped(self.columns, seen),
             self.name: name,
             self.mapping: gr.Row(visible=bool(seen.fields)),
@@ -117,6 +177,8 @@ class ImportTab(Tab):
             self.go: gr.Button(interactive=False),
             self.note: note,
             self.rows: gr.Dataframe(visible=False),
+            self.seen: (),
+            self.roles_box: gr.Column(visible=False),
         }
 
     def on_import(
@@ -128,19 +190,23 @@ class ImportTab(Tab):
         into: str | None,
         name: str | None,
         description: str | None,
-        *columns: str,
+        seen: Seen,
+        *chosen: Any,
     ) -> Update:
         try:
             _check_owner(person)
             if not paths:
                 raise InputError("There is no file: choose one first.")
-            pairs = zip(FIELDS, columns, strict=True)
+            mapped, menus = chosen[: len(FIELDS)], chosen[len(FIELDS) :]
+            pairs = zip(FIELDS, mapped, strict=True)
             mapping = {field: column for field, column in pairs if column and column != NONE}
+            roles = read_roles([column.name for column, _ in _left(seen, mapped)], menus)
             task, texts = self._target(person, slug, into, name or "", description or "")
             with _gathered(paths) as path:
                 report = import_file(
-                    self.context, person, path, task, format=format or "auto", mapping=mapping, **texts
-                )
+                    self.context, person, path, task, format=format or "auto", mapping=mapping, roles=roles,
+                    **texts,
+                )  # fmt: skip
             return self._done(person, report)
         except CoevalError as error:
             return {self.note: _refused(error)}
@@ -173,6 +239,20 @@ class ImportTab(Tab):
             self.note: _report(report),
             self.task: task_choices(self.context, person, report.task),
         }
+
+
+def _guess_columns(seen: Preview) -> Seen:
+    """Every column of the file with the role it gets by rule, and its first value."""
+    cells = {name: [row[place] for row in seen.rows] for place, name in enumerate(seen.columns)}
+    return tuple(
+        (guess_column(name, values, Scale()), shorten(next(filter(None, values), ""), EXAMPLE))
+        for name, values in cells.items()
+    )
+
+
+def _left(seen: Seen, mapped: Sequence[str | None]) -> Seen:
+    """The columns that no field is read from."""
+    return tuple((column, value) for column, value in seen or () if column.name not in mapped)
 
 
 def _title(path: Path) -> str:

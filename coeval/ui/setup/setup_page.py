@@ -14,8 +14,8 @@ from coeval.ui.setup.hosting_tab import HostingTab
 from coeval.ui.setup.import_tab import ImportTab
 from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.prefill_tab import PrefillTab
-from coeval.ui.setup.review_tab import ReviewTab
-from coeval.ui.setup.tasks_tab import TasksTab
+from coeval.ui.setup.review.review_tab import ReviewTab
+from coeval.ui.setup.task.tasks_tab import TasksTab
 
 TABS: tuple[type[Tab], ...] = (
     TasksTab,

@@ -14,7 +14,8 @@ from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Event, Tab, Update
-from coeval.ui.setup.design_box import DesignBox
+from coeval.ui.setup.task.columns_box import ColumnsBox
+from coeval.ui.setup.task.design_box import DesignBox
 
 FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
 
@@ -37,9 +38,11 @@ class TasksTab(Tab):
                     )
             with gr.Column(scale=2):
                 self.state = View(elem_id="task-state")
+        self.columns = ColumnsBox(self.context, self.task)
         self.design = DesignBox(self.context, self.task)
         self.of = gr.State(None)
-        self.outputs = [*self.form.values(), self.state, self.of, self.new, self.save, *self.design.outputs]
+        own = [*self.form.values(), self.state, self.of, self.new, self.save]
+        self.outputs = [*own, *self.columns.outputs, *self.design.outputs]
         self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
@@ -51,7 +54,8 @@ class TasksTab(Tab):
         if not slug and (of == "" or tasks.list_tasks(self.context, person)):
             return {self.state: gr.skip()}  # a new task is being written, or the picker is not filled yet
         if slug and slug == of:
-            return {self.state: _state_view(tasks.get_task_state(self.context, person, slug))}
+            state = _state_view(tasks.get_task_state(self.context, person, slug))
+            return {self.state: state, **self.columns.load(person, slug)}
         return self._show(person, slug)
 
     def _show(self, person: Person, slug: str) -> Update:
@@ -62,6 +66,7 @@ class TasksTab(Tab):
             self.of: slug,
             self.new: gr.Button(interactive=True),
             self.save: gr.Button(interactive=True),
+            **self.columns.load(person, slug),
             **self.design.load(person, slug),
         }
 

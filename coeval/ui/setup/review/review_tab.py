@@ -11,7 +11,7 @@ from coeval.study.scrutiny import design, review
 from coeval.study.scrutiny.review import Comparison
 from coeval.ui.components.view import View, el
 from coeval.ui.panel import Tab, Update
-from coeval.ui.setup.review_views import changes_view, comparison_view, habits_view
+from coeval.ui.setup.review.review_views import changes_view, comparison_view, habits_view
 
 
 class ReviewTab(Tab):

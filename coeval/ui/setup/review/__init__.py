@@ -1,0 +1,1 @@
+"""Set-up, Review: what people did, side by side."""
