@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from coeval.domain import MAX_TEXT, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
+from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import assignments
@@ -120,12 +121,29 @@ def add_task(context: Context, person: Person, task: Task) -> Task:
 
 @use_case(OWNERS)
 def update_task(context: Context, person: Person, task: Task) -> Task:
-    """Change a task's texts and scale; established criteria keep the scale they have."""
+    """Change a task's texts, and its scale while nothing was judged by it yet.
+
+    Raises:
+        InputError: a text or the scale cannot be used, or the scale is in use already.
+    """
     task = check_task(task)
     with context.store.write() as db:
         stored = require_task(db, task.slug)
+        if task.scale != stored.scale:
+            _check_scale_free(db, stored)
         tasks.update_task(db, replace(task, id=stored.id))
         return replace(task, id=stored.id, origin=stored.origin)
+
+
+def _check_scale_free(db: Database, task: Task) -> None:
+    """Refuse another scale once there are criteria or drafts: scores on two scales cannot be compared."""
+    current = criteria.get_criteria_set(db, task.id)
+    if current is not None or drafts.list_runs(db, task.id):
+        what = f"version {current.version} of its criteria" if current else "its drafts"
+        raise InputError(
+            f"The scale of “{task.slug}” stays {task.scale}: {what} rest on it, and scores on two scales cannot be "
+            "compared. For another scale make a new task and import its instances there."
+        )
 
 
 @use_case(OWNERS)

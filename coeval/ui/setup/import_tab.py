@@ -84,7 +84,7 @@ class ImportTab(Tab):
 
     def _build_form(self) -> None:
         self.files = gr.File(
-            label="CSV, JSONL, Excel; a CoEval release's A*.json and combine_data.json; tables of ratings",
+            label="Files",
             file_count="multiple",
             type="filepath",
             elem_id="import-file",
@@ -307,7 +307,8 @@ def _hint() -> Node:
         "div.card",
         el("h4", "What can be imported"),
         el("p", "A table with a column for the input and one for the output. Columns called instance, document, "
-           "system and reference are used; all others are kept as context."),
+           "system and reference are used; of all others you choose who sees them."),
+        el("ul", *(el("li", each.title) for each in FORMATS)),
         el("p.note", "A file with a mistake is refused whole, and nothing is written. The same file twice changes "
            "nothing."),
     )  # fmt: skip

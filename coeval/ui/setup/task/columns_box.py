@@ -28,11 +28,10 @@ class RoleMenus:
     """A menu for each role, with the columns that have it, and a table of what follows from that."""
 
     def __init__(self, name: str) -> None:
-        with gr.Row():
-            self.menus = [
-                gr.Dropdown([], multiselect=True, label=LABELS[role], elem_id=f"{name}-{role.name.lower()}")
-                for role in CHOSEN
-            ]
+        self.menus = [
+            gr.Dropdown([], multiselect=True, label=LABELS[role], elem_id=f"{name}-{role.name.lower()}")
+            for role in CHOSEN
+        ]
         self.view = View(elem_id=f"{name}-roles")
         self.outputs = [*self.menus, self.view]
 

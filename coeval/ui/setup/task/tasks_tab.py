@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -146,10 +148,12 @@ def read_scale(text: str) -> Scale:
     >>> read_scale(" 0 - 1 ")
     Scale(low=0, high=1)
     """
-    low, _, high = text.strip().replace("–", "-").partition("-")
-    if not (low.strip().isdigit() and high.strip().isdigit()) or int(low) >= int(high):
-        raise InputError(f"“{text}” is not a scale: write the lowest and the highest score, such as 1-5.")
-    return Scale(int(low), int(high))
+    stated = re.fullmatch(r"\s*(\d{1,4})\s*[-–]\s*(\d{1,4})\s*", text, re.ASCII)
+    if stated is None or int(stated[1]) >= int(stated[2]):
+        raise InputError(
+            f"“{text[:20]}” is not a scale: write the lowest and the highest score, such as 1-5."
+        )
+    return Scale(int(stated[1]), int(stated[2]))
 
 
 def _welcome() -> Node:
@@ -161,15 +165,7 @@ def _welcome() -> Node:
 
 
 def _state_view(stands: TaskState) -> Node:
-    address = f"../?task={stands.task.slug}"
-    steps: list[tuple[bool, Node]] = [
-        (stands.n_instances > 0, f"{stands.n_instances:,} instances imported"),
-        (stands.version > 0, f"criteria set version {stands.version}, {stands.n_criteria} criteria"),
-        (
-            bool(stands.runs),
-            f"{len(stands.runs)} run{'' if len(stands.runs) == 1 else 's'} drafted or imported",
-        ),
-    ]
+    slug = stands.task.slug
     runs = [
         [run.label, run.protocol, f"{ok:,}", f"{unscored:,}", "shown" if run.shown else ""]
         for run, ok, unscored in stands.runs
@@ -177,7 +173,57 @@ def _state_view(stands: TaskState) -> Node:
     return el(
         "div.card",
         el("h4", "Where it stands"),
-        el("ul.checklist", *(el("li.done" if done else "li", text) for done, text in steps)),
+        el("ul.checklist", *(el("li.done" if step.done else "li", step.text) for step in list_steps(stands))),
+        _next_view(stands),
         table(["Run", "Protocol", "Drafts", "Unscored", ""], [list(row) for row in runs]) if runs else None,
-        el("p", el("a", "Open the task ↗", href=address)),
+        el("p", el("a", "Open the task ↗", href=f"../?task={slug}")),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of setting a study up: what is there of it, and where its next part is done."""
+
+    done: bool
+    text: str
+    todo: str
+    address: str
+
+
+def list_steps(stands: TaskState) -> list[Step]:
+    """The steps of a study in their order."""
+    slug, n_runs = stands.task.slug, len(stands.runs)
+    return [
+        Step(
+            bool(stands.task.description),
+            "described" if stands.task.description else "not described yet",
+            "write its description on the left: the model and the people read it",
+            f"?task={slug}&tab=tasks",
+        ),
+        Step(
+            stands.n_instances > 0,
+            f"{stands.n_instances:,} instances imported",
+            "import its instances",
+            f"?task={slug}&tab=import",
+        ),
+        Step(
+            stands.version > 0,
+            f"criteria set version {stands.version}, {stands.n_criteria} criteria",
+            "draft or write criteria, vote, and establish them",
+            f"../?task={slug}&tab=criteria",
+        ),
+        Step(
+            n_runs > 0,
+            f"{n_runs} run{'' if n_runs == 1 else 's'} drafted or imported",
+            "pre-fill the evaluations",
+            f"?task={slug}&tab=prefill",
+        ),
+    ]
+
+
+def _next_view(stands: TaskState) -> Node:
+    step = next((step for step in list_steps(stands) if not step.done), None)
+    if step is None:
+        address = f"../?task={stands.task.slug}&tab=scrutiny"
+        return el("p", "Next: ", el("a", "scrutinise the drafts", href=address), ", and invite others to.")
+    return el("p", "Next: ", el("a", step.todo, href=step.address), ".")
