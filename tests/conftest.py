@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from coeval.domain import (
     Criterion,
@@ -25,6 +26,10 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
 from tests.support.browser import browser, page  # noqa: F401 fixtures of every browser test
+
+# a test asserts behaviour, not time: on a busy machine the default deadline of 200 ms fails tests that are right
+settings.register_profile("coeval", deadline=None)
+settings.load_profile("coeval")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
