@@ -19,6 +19,10 @@ class NotAllowedError(CoevalError):
     """The person asking may not do this."""
 
 
+class SignedOutError(NotAllowedError):
+    """There is no session, or it has ended: whoever asks has to sign in again."""
+
+
 class StaleError(CoevalError):
     """What was sent was made from an older state than the one saved; nothing was overwritten."""
 

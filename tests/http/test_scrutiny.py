@@ -157,3 +157,26 @@ def test_history_and_suggestions_are_of_ones_own_queue(ask: Callable[[str], Test
         assert client.get(f"{BASE}/history", params=key).status_code in (404, 422)
         assert client.post(f"{BASE}/step", params=key).status_code in (404, 422)
     assert client.post(f"{BASE}/suggestions", json=suggestion | {"instance": 10_000}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"instance": 1}, "“text” is missing: reload the page and try again."),
+        (
+            {"instance": 0, "text": "x"},
+            "“instance” is 0, which cannot be used: reload the page and try again.",
+        ),
+        (
+            {"instance": 1, "text": "x", "score": 3},
+            "the score is not expected here: reload the page and try again.",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_our_words(
+    ask: Callable[[str], TestClient], sent: dict[str, Any], said: str
+) -> None:
+    answer = ask("Ann").post(f"{BASE}/suggestions", json=sent)
+    assert (answer.status_code, answer.json()) == (422, {"error": "input", "message": said})
+    query = ask("Ann").get(f"{BASE}/history", params={"instance": "x", "criterion": 1})
+    assert query.json()["message"].startswith("“instance” is 'x', which cannot be used")

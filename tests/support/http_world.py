@@ -189,7 +189,7 @@ def wait_for_jobs() -> None:
     """A pre-fill that was started writes from a thread of its own."""
     for thread in threading.enumerate():
         if thread.name.startswith("job-"):
-            thread.join(10)
+            thread.join(120)
 
 
 @pytest.fixture(scope="module")

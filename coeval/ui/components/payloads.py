@@ -135,7 +135,7 @@ def explain(errors: list[Mapping[str, Any]]) -> str:
     'Line 2: the reason has 12,000 characters; shorten it to 10,000.'
     """
     first = errors[0]
-    path = [part for part in first["loc"] if part != "body"]
+    path = [part for part in first["loc"] if part not in ("body", "query")]
     where = _where(path)
     name = NAMES.get(str(path[-1]), f"“{path[-1]}”") if path else "what was sent"
     given = repr(first.get("input"))[:40]

@@ -10,7 +10,7 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from coeval.domain import Person
-from coeval.errors import CoevalError, NotAllowedError
+from coeval.errors import CoevalError, SignedOutError
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
@@ -41,12 +41,12 @@ def get_person(context: Context, request: Request | gr.Request | None) -> Person
     """The person whose session the request carries.
 
     Raises:
-        NotAllowedError: there is no session, or it has ended.
+        SignedOutError: there is no session, or it has ended.
     """
     token = read_session(context, request) if request is not None else None
     person = get_signed_in(context, token)
     if person is None:
-        raise NotAllowedError("You are signed out: sign in again. What you typed is kept in this browser.")
+        raise SignedOutError("You are signed out: sign in again. What you typed is kept in this browser.")
     return person
 
 

@@ -15,11 +15,25 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from coeval.domain import Filter
-from coeval.errors import CoevalError, InputError, NotAllowedError, NotFoundError, StaleError, StorageError
+from coeval.errors import (
+    CoevalError,
+    InputError,
+    NotAllowedError,
+    NotFoundError,
+    SignedOutError,
+    StaleError,
+    StorageError,
+)
 from coeval.study.access import Context
 from coeval.study.scrutiny import steps
 from coeval.study.scrutiny.steps import Move, Where
-from coeval.ui.components.payloads import LARGEST_ID, MarkPayload, SubmissionPayload, SuggestionPayload
+from coeval.ui.components.payloads import (
+    LARGEST_ID,
+    MarkPayload,
+    SubmissionPayload,
+    SuggestionPayload,
+    explain,
+)
 from coeval.ui.server.identity import get_person
 from coeval.ui.study_app.scrutiny.step_json import history_json, step_json
 
@@ -27,6 +41,7 @@ Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 
 STATUS: dict[type[CoevalError], tuple[int, str]] = {
+    SignedOutError: (401, "sign_in"),
     NotFoundError: (404, "not_found"),
     NotAllowedError: (403, "not_allowed"),
     StaleError: (409, "stale"),
@@ -111,13 +126,8 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
 
 def _on_error(request: Request, error: CoevalError) -> JSONResponse:
     status, kind = next((v for k, v in STATUS.items() if isinstance(error, k)), (400, "input"))
-    if isinstance(error, NotAllowedError) and "signed out" in str(error):
-        status, kind = 401, "sign_in"
     return JSONResponse({"error": kind, "message": str(error)}, status)
 
 
 def _on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
-    message = f"{place or 'The request'}: {first['msg']}. Reload the page and try again."
-    return JSONResponse({"error": "input", "message": message}, 422)
+    return JSONResponse({"error": "input", "message": explain(list(error.errors()))}, 422)
