@@ -7,7 +7,9 @@ A use case opens one transaction and calls the functions of the modules here, wh
         tasks.add_task(db, task)
 """
 
+from sqlite3 import IntegrityError
+
 from coeval.store.engines.light import Database
 from coeval.store.engines.sqlite import Store
 
-__all__ = ["Database", "Store"]
+__all__ = ["Database", "IntegrityError", "Store"]

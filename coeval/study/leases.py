@@ -51,8 +51,10 @@ class Hold:
         with suppress(StorageError), self.context.store.write() as db:
             leases.release_leases(db, self.holder)
 
-    def take(self, name: str, title: str) -> None:
+    def take(self, name: str, title: str, *, wait: bool = False) -> None:
         """Take the lease of that name, once whoever has it is gone; ``title`` is how messages call it.
+
+        With ``wait`` whoever is at it may take their time.
 
         Raises:
             InputError: another worker is at it, and was not cancelled.
@@ -61,12 +63,15 @@ class Hold:
         first = standing
         while standing is not None:
             deadline = deadline or time.monotonic() + LEASE.total_seconds()
-            if first and standing.renewed_at != first.renewed_at and not self._is_ending(standing):
+            moves = first is not None and standing.renewed_at != first.renewed_at
+            if moves and not wait and not self._is_ending(standing):
                 raise InputError(
                     f"{title} is being worked on already{_by(standing)}: wait until that is done, or cancel it first."
                 )
             # by this process's own clock, which nobody sets back
-            if time.monotonic() > deadline and first and standing.renewed_at == first.renewed_at:
+            if moves:
+                first, deadline = standing, time.monotonic() + LEASE.total_seconds()
+            if time.monotonic() > deadline:
                 standing = self._try(name, force=True)
                 continue
             time.sleep(POLL_SECONDS)

@@ -21,6 +21,7 @@ from coeval.store.migrations.m022_restoration import m022_restoration
 from coeval.store.migrations.m023_queue_tally import m023_queue_tally
 from coeval.store.migrations.m024_planted_error import m024_planted_error
 from coeval.store.migrations.m025_leases import m025_leases
+from coeval.store.migrations.m026_import_batch import m026_import_batch
 from coeval.store.migrations.m040_planted_text import m040_planted_text
 from coeval.store.migrations.m045_column_role import m045_column_role
 
@@ -38,6 +39,7 @@ for migration in (
     m023_queue_tally,
     m024_planted_error,
     m025_leases,
+    m026_import_batch,
     m040_planted_text,
     m045_column_role,
 ):

@@ -39,10 +39,8 @@ def _proposal(row: dict[str, Any]) -> Proposal:
 
 def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion:
     """The stored criterion of that wording and scale; written where there is none yet."""
-    key = [task, criterion.text, criterion.scale.low, criterion.scale.high]
-    sql = "SELECT * FROM criterion WHERE task = ? AND text = ? AND scale_min = ? AND scale_max = ?"
-    row = get_row(db, sql, key)
-    if row is None:
+    stored = find_criterion(db, task, criterion)
+    if stored is None:
         insert(
             db,
             "criterion",
@@ -53,9 +51,19 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
             scale_min=criterion.scale.low,
             scale_max=criterion.scale.high,
         )
-        row = get_row(db, sql, key)
-    assert row is not None
-    return criterion_of(row)
+        stored = find_criterion(db, task, criterion)
+    assert stored is not None
+    return stored
+
+
+def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion | None:
+    """The stored criterion of that wording and scale."""
+    row = get_row(
+        db,
+        "SELECT * FROM criterion WHERE task = ? AND text = ? AND scale_min = ? AND scale_max = ?",
+        [task, criterion.text, criterion.scale.low, criterion.scale.high],
+    )
+    return criterion_of(row) if row else None
 
 
 def get_criteria_set(db: Database, task: int, version: int | None = None) -> CriteriaSet | None:

@@ -39,11 +39,18 @@ def instance_of(row: dict[str, Any]) -> Instance:
     return INSTANCE.from_row(row, context=json.loads(row["context_json"]), id=row["id"])
 
 
+UNSEEN = "import "
+"""How the short names of tasks begin that an import on its way stands under. No name that people give has a space."""
+
+
 def list_tasks(db: Database) -> list[Task]:
-    return [_task(db, row) for row in list(db.table("task").rows_where(order_by="id"))]
+    seen = db.table("task").rows_where("slug NOT LIKE ?", [f"{UNSEEN}%"], order_by="id")
+    return [_task(db, row) for row in list(seen)]
 
 
 def get_task(db: Database, slug: str) -> Task | None:
+    if slug.startswith(UNSEEN):
+        return None
     row = get_row(db, "SELECT * FROM task WHERE slug = ?", [slug])
     return _task(db, row) if row else None
 

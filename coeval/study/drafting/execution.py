@@ -63,7 +63,9 @@ async def run_drafting(
     should_stop: Callable[[], bool] = lambda: False,
     job: int | None = None,
 ) -> RunReport:
-    """Draft what a run still lacks; one worker at a time, for ``job`` or for a command.
+    """Draft what a run still lacks.
+
+    One worker at a time: for ``job``, or for a command.
 
     Raises:
         ModelError: no model is set up.

@@ -1,37 +1,32 @@
-"""The work that an imported file holds, judges' drafts and people's submissions, written batch by batch.
+"""The work that an imported file holds, judges' drafts and people's submissions, written portion by portion.
 
-Only one batch of a file is in memory at a time; all of them are in the caller's transaction.
+Only one portion of a file is in memory at a time, and each is a transaction of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from coeval.datasets import Source
 from coeval.domain import (
     Arm,
-    CriteriaSet,
     Draft,
     DraftStatus,
     ImportedDraft,
     ImportedSubmission,
-    Role,
     ScrutinyRow,
     Submission,
-    Task,
 )
 from coeval.errors import InputError
 from coeval.store import Database
-from coeval.store.engines.statements import chunks, to_json
-from coeval.store.queries import tasks
+from coeval.store.engines.statements import to_json
 from coeval.store.queries.bulk import imports
 from coeval.store.queries.drafting import drafts
-from coeval.store.queries.people import people
-from coeval.store.queries.scrutiny import assignments
+from coeval.study.importing.staging import Staging, portions
 
 
 @dataclass(slots=True)
@@ -68,36 +63,37 @@ class ImportReport:
 
 
 def write_work(
-    db: Database, task: Task, current: CriteriaSet | None, source: Source, report: ImportReport
-) -> None:
-    """Append the drafts and submissions of a file; ``report`` counts them.
+    staging: Staging, criteria: Mapping[str, int], source: Source, report: ImportReport
+) -> Collection[int]:
+    """Append the drafts and submissions of a file; ``report`` counts them, and the ids of its people are given.
 
     Raises:
         InputError: a run of that label has other drafts already, or the file rates what is not there.
     """
-    names = _Names(db, task, {one.text: one.id for one in current.criteria} if current else {})
-    runs = _Runs(names, source, current.id if current else None, report)
+    names = _Names(staging, criteria)
+    runs = _Runs(names, source, report)
     runs.write()
-    _Submissions(names, source, runs.ids, report).write()
+    work = _Submissions(names, source, runs.ids, report)
+    work.write()
+    return work.people.values()
 
 
 @dataclass(slots=True)
 class _Names:
     """What the names in a file stand for."""
 
-    db: Database
-    task: Task
-    criteria: dict[str, int]
+    staging: Staging
+    criteria: Mapping[str, int]
 
-    def get_instances(self, wanted: Iterable[str]) -> dict[str, int]:
-        wanted = set(wanted)
-        found = tasks.get_instance_ids(self.db, self.task.id, wanted)
-        for name in sorted(wanted - found.keys())[:1]:
+    def get_instances(self, db: Database, names: Iterable[str]) -> dict[str, int]:
+        asked = set(names)
+        known = self.staging.get_instance_ids(db, asked)
+        for name in sorted(asked - known.keys())[:1]:
             raise InputError(
-                f"The file rates an instance “{name}” that is neither in it nor in the task “{self.task.slug}”: "
+                f"The file rates an instance “{name}” that is neither in it nor in the task “{self.staging.slug}”: "
                 "import the instances first."
             )
-        return found
+        return known
 
     def get_criterion(self, text: str) -> int:
         if text not in self.criteria:
@@ -108,55 +104,65 @@ class _Names:
 class _Runs:
     """The runs of a file: new ones are written, those here already must be the same."""
 
-    def __init__(self, names: _Names, source: Source, criteria_set: int | None, report: ImportReport) -> None:
-        self.names, self.db, self.source, self.report = names, names.db, source, report
+    def __init__(self, names: _Names, source: Source, report: ImportReport) -> None:
+        self.names, self.staging, self.source, self.report = names, names.staging, source, report
         self.ids: dict[str, int] = {}
         self.old: Counter[str] = Counter()
         """How many drafts of each run that was here before the file has given so far."""
-        for run in source.runs:
-            stored = drafts.get_run(self.db, names.task.id, run.label)
-            if stored is not None:
-                self.old[run.label] = 0
-            else:
-                stored = drafts.add_run(self.db, names.task.id, run, criteria_set)
-            self.ids[run.label] = stored.id
+        with self.staging.write() as db:
+            for run in source.runs:
+                stored = drafts.get_run(db, self.staging.task.id, run.label) if self.staging.task else None
+                if stored is not None:
+                    self.old[run.label] = 0
+                else:
+                    stored = drafts.add_run(db, self.staging.place.id, run, None)
+                self.ids[run.label] = stored.id
 
     def write(self) -> None:
-        for batch in chunks(self.source.drafts):
-            instances = self.names.get_instances(draft.instance for _, draft in batch)
-            made: dict[str, list[Draft]] = {}
-            for label, one in batch:
-                made.setdefault(label, []).append(self._build(one, instances[one.instance]))
-            for label, found in made.items():
-                self._write_batch(label, found)
-        for label, n in self.old.items():
-            if n != sum(drafts.count_drafts(self.db, self.ids[label]).values()):
-                raise _other_drafts(label)
+        for portion in portions(self.source.drafts, _weigh_draft):
+            with self.staging.write() as db:
+                self._write_portion(db, portion)
+        with self.staging.context.store.read() as db:
+            for label, n in self.old.items():
+                if n != sum(drafts.count_drafts(db, self.ids[label]).values()):
+                    raise _other_drafts(label)
 
-    def _build(self, one: ImportedDraft, instance: int) -> Draft:
+    def _write_portion(self, db: Database, portion: Sequence[tuple[str, ImportedDraft]]) -> None:
+        instances = self.names.get_instances(db, (draft.instance for _, draft in portion))
+        by_run: dict[str, list[Draft]] = {}
+        for label, draft in portion:
+            by_run.setdefault(label, []).append(self._build(draft, instances[draft.instance]))
+        for label, given in by_run.items():
+            if label in self.old:
+                self._compare(db, label, given)
+            else:
+                drafts.record_drafts(db, self.ids[label], given)
+                self.report.drafts += len(given)
+
+    def _build(self, draft: ImportedDraft, instance: int) -> Draft:
         return Draft(
             instance=instance,
-            criterion=self.names.get_criterion(one.criterion),
-            score=one.score,
-            rows=one.rows,
-            status=DraftStatus.UNSCORED if one.score is None else DraftStatus.OK,
-            reason=one.reason,
-            raw=one.raw,
-            samples=one.samples,
+            criterion=self.names.get_criterion(draft.criterion),
+            score=draft.score,
+            rows=draft.rows,
+            status=DraftStatus.UNSCORED if draft.score is None else DraftStatus.OK,
+            reason=draft.reason,
+            raw=draft.raw,
+            samples=draft.samples,
         )
 
-    def _write_batch(self, label: str, found: Sequence[Draft]) -> None:
-        run = self.ids[label]
-        if label not in self.old:
-            drafts.record_drafts(self.db, run, found)
-            self.report.drafts += len(found)
-            return
-        for draft in found:
-            stored = drafts.get_current_draft(self.db, run, draft.instance, draft.criterion)
+    def _compare(self, db: Database, label: str, given: Sequence[Draft]) -> None:
+        for draft in given:
+            stored = drafts.get_current_draft(db, self.ids[label], draft.instance, draft.criterion)
             if stored is None or _content(stored) != _content(draft):
                 raise _other_drafts(label)
-        self.old[label] += len(found)
-        self.report.unchanged += len(found)
+        self.old[label] += len(given)
+        self.report.unchanged += len(given)
+
+
+def _weigh_draft(labelled: tuple[str, ImportedDraft]) -> int:
+    _, draft = labelled
+    return len(draft.raw) + sum(len(row.text) for row in draft.rows)
 
 
 def _content(draft: Draft) -> tuple[float | None, list[str]]:
@@ -174,60 +180,71 @@ class _Submissions:
     """People's finished work; what is here already, word for word, is left as it is."""
 
     def __init__(self, names: _Names, source: Source, runs: dict[str, int], report: ImportReport) -> None:
-        self.names, self.db, self.source, self.report = names, names.db, source, report
+        self.names, self.staging, self.source, self.report = names, names.staging, source, report
         self.runs = runs
         self.people: dict[str, int] = {}
         # the people who scrutinised one draft stand side by side in a file
-        self.get_draft = lru_cache(maxsize=1_000)(
-            lambda run, instance, criterion: drafts.get_current_draft(self.db, run, instance, criterion)
-        )
+        self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
+
+    def _read_draft(self, run: int, instance: int, criterion: int) -> Draft | None:
+        with self.staging.context.store.read() as db:
+            return drafts.get_current_draft(db, run, instance, criterion)
 
     def write(self) -> None:
-        before = len(people.list_people(self.db))
-        for batch in chunks(self.source.submissions):
-            self._write_batch(batch)
-        self.report.people = len(people.list_people(self.db)) - before
-        if self.report.submissions:
-            assignments.refresh_states(self.db, self.names.task.id, list(self.names.criteria.values()))
+        for portion in portions(self.source.submissions, _weigh_submission):
+            self._write_portion(portion)
+        with self.staging.context.store.read() as db:
+            self.report.people = imports.count_new_people(db, self.staging.batch)
 
-    def _write_batch(self, batch: Sequence[ImportedSubmission]) -> None:
-        given = {self._uid(one): one for one in batch}
-        known = imports.get_known_uids(self.db, given)
-        new = {uid: one for uid, one in given.items() if uid not in known}
-        instances = self.names.get_instances(one.instance for one in new.values())
-        made = [self._build(uid, one, instances[one.instance]) for uid, one in new.items()]
-        imports.record_submissions(self.db, made)
+    def _write_portion(self, portion: Sequence[ImportedSubmission]) -> None:
+        given = {self._uid(submission): submission for submission in portion}
+        with self.staging.context.store.read() as db:
+            known = imports.get_known_uids(db, given)
+            new = {uid: submission for uid, submission in given.items() if uid not in known}
+            instances = self.names.get_instances(db, (submission.instance for submission in new.values()))
+        self._ensure_people({submission.person for submission in new.values()})
+        built = [
+            self._build(uid, submission, instances[submission.instance]) for uid, submission in new.items()
+        ]
+        with self.staging.write() as db:
+            imports.record_submissions(db, self.staging.batch, built)
         self.report.submissions += len(new)
-        self.report.unchanged += len(batch) - len(new)
+        self.report.unchanged += len(portion) - len(new)
 
-    def _uid(self, one: ImportedSubmission) -> str:
-        rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in one.rows]
-        content = [self.names.task.slug, one.person, one.instance, one.criterion, one.score, rows,
-                   one.opened_at, one.submitted_at, one.arm, one.run]  # fmt: skip
+    def _ensure_people(self, names: set[str]) -> None:
+        unknown = sorted(names - self.people.keys())
+        if unknown:
+            with self.staging.write() as db:
+                for name in unknown:
+                    self.people[name] = imports.add_person(db, self.staging.batch, name).id
+
+    def _uid(self, given: ImportedSubmission) -> str:
+        rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]
+        content = [self.staging.slug, given.person, given.instance, given.criterion, given.score, rows,
+                   given.opened_at, given.submitted_at, given.arm, given.run]  # fmt: skip
         return "import-" + hashlib.sha256(to_json(content).encode()).hexdigest()
 
-    def _build(self, uid: str, one: ImportedSubmission, instance: int) -> Submission:
-        criterion = self.names.get_criterion(one.criterion)
-        run = self.runs.get(one.run)
+    def _build(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
+        criterion = self.names.get_criterion(given.criterion)
+        run = self.runs.get(given.run)
         draft = self.get_draft(run, instance, criterion) if run else None
         return Submission(
-            person=self._person(one.person),
+            person=self.people[given.person],
             instance=instance,
             criterion=criterion,
-            score=one.score,
-            rows=tuple(_with_id(row, draft) for row in one.rows),
+            score=given.score,
+            rows=tuple(_with_id(row, draft) for row in given.rows),
             draft=draft.id if draft else None,
-            shown_score=draft.score if draft and one.arm is not Arm.BLIND else None,
-            arm=one.arm,
-            opened_at=one.opened_at,
-            submitted_at=one.submitted_at,
+            shown_score=draft.score if draft and given.arm is not Arm.BLIND else None,
+            arm=given.arm,
+            opened_at=given.opened_at,
+            submitted_at=given.submitted_at,
             uid=uid,
         )
 
-    def _person(self, name: str) -> int:
-        if name not in self.people:
-            self.people[name] = people.ensure_person(self.db, name, Role.ANNOTATOR).id
-        return self.people[name]
+
+def _weigh_submission(given: ImportedSubmission) -> int:
+    return sum(len(row.text) + len(row.reason) for row in given.rows)
 
 
 def _with_id(row: ScrutinyRow, draft: Draft | None) -> ScrutinyRow:

@@ -1,4 +1,4 @@
-"""Taking a study, or instances for one, into the file: all of it or nothing."""
+"""Taking a study, or instances for one, into the file: all of it or nothing, while people go on saving."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from coeval.domain import ColumnRole, CriteriaSet, Instance, Person, Proposal, S
 from coeval.errors import InputError
 from coeval.rules.column_roles import guess_columns
 from coeval.store import Database
-from coeval.store.engines.statements import chunks
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.importing.imported_work import ImportReport, write_work
+from coeval.study.importing.staging import Staging, portions, stage_import
 from coeval.study.tasks import check_task
 
 __all__ = ["ImportReport", "import_file", "import_study"]
@@ -69,41 +69,61 @@ def import_study(
 
 def _import(context: Context, person: Person, source: Source, proposals: Sequence[Proposal]) -> ImportReport:
     task = check_task(source.task)
-    with context.store.write() as db:
-        found = tasks.get_task(db, task.slug)
-        stored = found or tasks.add_task(db, task)
-        report = ImportReport(task.slug, created_task=found is None, notes=list(source.notes))
-        _write_instances(db, stored, source, report, person)
-        current = _extend_criteria(db, stored, source, person)
-        _open_round(db, stored, current, proposals)
-        write_work(db, stored, current, source, report)
+    with stage_import(context, person, task) as staging:
+        report = ImportReport(task.slug, created_task=staging.task is None, notes=list(source.notes))
+        _write_instances(staging, source, report)
+        people = write_work(staging, staging.ensure_criteria(source.criteria), source, report)
+
+        def complete(db: Database, task: Task) -> CriteriaSet | None:
+            current = _extend_criteria(db, task, source, person)
+            _open_round(db, task, current, proposals)
+            if report.submissions and current:
+                ids = [criterion.id for criterion in current.criteria]
+                for annotator in people:
+                    assignments.refresh_states(db, task.id, ids, annotator=annotator)
+            return current
+
+        staging.publish(complete)
     return report
 
 
-def _write_instances(db: Database, task: Task, source: Source, report: ImportReport, person: Person) -> None:
-    for batch in chunks(source.instances):
-        stored = tasks.get_instances_by_external_id(db, task.id, [one.external_id for one in batch])
-        for one in batch:
-            if one.external_id in stored:
-                _refuse_changed(stored[one.external_id], one)
-        _ensure_columns(db, task, source.task.columns, batch, person)
+def _write_instances(staging: Staging, source: Source, report: ImportReport) -> None:
+    for portion in portions(source.instances, _weigh):
+        names = [instance.external_id for instance in portion]
+        with staging.write() as db:
+            stored = {
+                name: instance
+                for task in staging.tasks
+                for name, instance in tasks.get_instances_by_external_id(db, task.id, names).items()
+            }
+            for instance in portion:
+                if instance.external_id in stored:
+                    _refuse_changed(stored[instance.external_id], instance)
+            _ensure_columns(db, staging, source.task.columns, portion)
+            new = [instance for instance in portion if instance.external_id not in stored]
+            tasks.add_instances(db, staging.place.id, new)
         report.unchanged += len(stored)
-        report.instances += tasks.add_instances(
-            db, task.id, [one for one in batch if one.external_id not in stored]
-        )
+        report.instances += len(new)
+
+
+def _weigh(instance: Instance) -> int:
+    return len(instance.input) + len(instance.output) + len(instance.reference)
 
 
 def _ensure_columns(
-    db: Database, task: Task, given: Mapping[str, ColumnRole], batch: Sequence[Instance], person: Person
+    db: Database, staging: Staging, given: Mapping[str, ColumnRole], batch: Sequence[Instance]
 ) -> None:
     """Give every column that the task has not seen before a role: the one given for it, else the rule's."""
-    known = {column.name for column in tasks.list_columns(db, task.id)}
-    new = [column for column in guess_columns(batch, task.scale) if column.name not in known]
+    known = {column.name for task in staging.tasks for column in tasks.list_columns(db, task.id)}
+    scale = staging.tasks[0].scale
+    new = [column for column in guess_columns(batch, scale) if column.name not in known]
     chosen = (
-        replace(column, role=given[column.name], set_by=person.name) if column.name in given else column
+        replace(column, role=given[column.name], set_by=staging.person.name)
+        if column.name in given
+        else column
         for column in new
     )
-    tasks.record_columns(db, task.id, chosen)
+    tasks.record_columns(db, staging.place.id, chosen)
 
 
 def _refuse_changed(stored: Instance, new: Instance) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from coeval.store.queries.scrutiny.submissions import published
+
 GROUP = "CASE a.role WHEN 'annotator' THEN 'crowd' ELSE 'researcher' END AS \"group\""
 STANDING = f"""{GROUP},
   CASE v.purpose WHEN 'check' THEN 1 ELSE 0 END AS "check",
@@ -65,7 +67,8 @@ SCORES = f"""
 SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
   {STANDING}, s.arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
-    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
+    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
+    AND {published("later")})
     THEN 1 ELSE 0 END AS latest,
   s.score, d.score AS draft_score, s.shown_score, s.planted AS planted_error, f.score AS first_score,
   f.submitted_at AS first_submitted_at, r.label AS run, s.bulk, s.opened_at, s.submitted_at, s.active_ms
@@ -77,13 +80,14 @@ LEFT JOIN draft d ON d.id = s.draft
 LEFT JOIN run r ON r.id = d.run
 LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance AND f.criterion = s.criterion
 {_standing_of("s")}
-WHERE i.task = :task ORDER BY s.id
+WHERE i.task = :task AND {published("s")} ORDER BY s.id
 """
 
 ROWS = f"""
 SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, s.arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
-    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
+    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
+    AND {published("later")})
     THEN 1 ELSE 0 END AS latest,
   w.position AS line, w.kind, w.action, l.text AS drafted,
   CASE WHEN s.planted = 'evidence' THEN coalesce(o.text, x.text) WHEN s.planted = 'score' AND w.kind = 'score'
@@ -99,7 +103,7 @@ LEFT JOIN planted_error o ON s.planted = 'evidence' AND o.annotator = s.annotato
   AND o.criterion = s.criterion AND o.draft_row = w.draft_row
 LEFT JOIN draft_row x ON x.id = o.source_row
 {_standing_of("s")}
-WHERE i.task = :task ORDER BY w.submission, w.position
+WHERE i.task = :task AND {published("s")} ORDER BY w.submission, w.position
 """
 
 FIRST_SCORES = f"""

@@ -1,17 +1,20 @@
-"""Writes for import: people's finished work, many submissions at a time."""
+"""Writes for import: people's finished work, many submissions at a time, and what keeps it unseen until its end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Submission
-from coeval.store.engines.statements import chunks
+from coeval.domain import Person, Submission, Task
+from coeval.store.engines.statements import chunks, insert, scalar
+from coeval.store.queries import tasks
+from coeval.store.queries.people import people
 from coeval.store.queries.scrutiny.submissions import SUBMISSION
 
-SAVED = tuple(column for column in SUBMISSION.columns if column != "revision")
+SAVED = (*(column for column in SUBMISSION.columns if column != "revision"), "import_batch")
 INSERT = f"""
 INSERT INTO submission ({", ".join(SAVED)}, revision)
 VALUES ({", ".join(f":{column}" for column in SAVED)}, (SELECT 1 + coalesce(max(revision), 0) FROM submission
@@ -22,6 +25,34 @@ ROW = """
 INSERT INTO submission_row (submission, position, draft_row, kind, action, reason, text)
 VALUES ((SELECT id FROM submission WHERE uid = ?), ?, ?, ?, ?, ?, ?)
 """
+
+
+def add_import(db: Database, task: Task, by: str) -> tuple[int, Task]:
+    """Begin an import: its batch, and the task that its instances and runs stand under until it is published."""
+    batch = insert(db, "import_batch", slug=task.slug, imported_by=by, started_at=now())
+    staging = tasks.add_task(db, replace(task, slug=f"{tasks.UNSEEN}{batch}"))
+    db.table("import_batch").update(batch, {"staging": staging.id})
+    return batch, staging
+
+
+def list_unfinished(db: Database) -> list[tuple[int, str]]:
+    """The batches on their way, and those that were cut off, each with the task's short name."""
+    unfinished = db.query("SELECT id, slug FROM import_batch WHERE finished_at IS NULL ORDER BY id")
+    return [(row["id"], row["slug"]) for row in unfinished]
+
+
+def add_person(db: Database, batch: int, name: str) -> Person:
+    """The person of that name; one who was not known before goes with the import if it does not end well."""
+    known = people.get_person(db, name)
+    if known is not None:
+        return known
+    person = people.ensure_person(db, name)
+    insert(db, "import_batch_person", import_batch=batch, person=person.id)
+    return person
+
+
+def count_new_people(db: Database, batch: int) -> int:
+    return int(scalar(db, "SELECT count(*) FROM import_batch_person WHERE import_batch = ?", [batch]))
 
 
 def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
@@ -35,13 +66,14 @@ def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
     return known
 
 
-def record_submissions(db: Database, submissions: Sequence[Submission]) -> None:
+def record_submissions(db: Database, batch: int, submissions: Sequence[Submission]) -> None:
     """Append submissions with their rows, each as the next revision of its evaluation."""
     at = now()
     db.conn.executemany(
         INSERT,
         [
-            SUBMISSION.to_row(submission) | {"submitted_at": submission.submitted_at or at}
+            SUBMISSION.to_row(submission)
+            | {"submitted_at": submission.submitted_at or at, "import_batch": batch}
             for submission in submissions
         ],
     )
@@ -53,3 +85,87 @@ def record_submissions(db: Database, submissions: Sequence[Submission]) -> None:
             for position, row in enumerate(s.rows)
         ],
     )
+
+
+def name_task(db: Database, staging: int, slug: str) -> None:
+    """Make the task of an import the task of that short name."""
+    db.table("task").update(staging, {"slug": slug})
+
+
+def move_in(db: Database, staging: int, task: int) -> None:
+    """Move instances, criteria and columns from the task of an import to the one they are for."""
+    first = tasks.count_instances(db, task)
+    db.conn.execute(
+        "UPDATE instance SET task = ?, position = position + ? WHERE task = ?", [task, first, staging]
+    )
+    for table in ("criterion", "column_role"):
+        db.conn.execute(f"UPDATE {table} SET task = ? WHERE task = ?", [task, staging])
+
+
+def move_runs_in(db: Database, staging: int, task: int, criteria_set: int | None) -> None:
+    """Give the runs of an import their task and criteria set; a task goes on showing the run that it shows."""
+    values = {"task": task, "staging": staging, "criteria_set": criteria_set}
+    db.conn.execute(
+        "UPDATE run SET shown = 0 WHERE task = :staging AND :task <> :staging"
+        " AND EXISTS (SELECT 1 FROM run seen WHERE seen.task = :task AND seen.shown = 1)",
+        values,
+    )
+    db.conn.execute(
+        "UPDATE run SET task = :task, criteria_set = :criteria_set WHERE task = :staging AND criteria_set IS NULL",
+        values,
+    )
+
+
+def finish_import(db: Database, batch: int, task: int) -> None:
+    """Let everybody see what a batch brought; the task that it stood under goes, unless it is the task now."""
+    staging = get_staging(db, batch)
+    db.conn.execute("DELETE FROM import_batch_person WHERE import_batch = ?", [batch])
+    db.table("import_batch").update(batch, {"finished_at": now(), "staging": None})
+    if staging != task:
+        db.conn.execute("DELETE FROM task WHERE id = ?", [staging])
+
+
+REMOVALS = (
+    "DELETE FROM submission_row WHERE submission IN (SELECT id FROM submission WHERE import_batch = :batch"
+    " ORDER BY id LIMIT :most)",
+    "DELETE FROM submission WHERE id IN (SELECT id FROM submission WHERE import_batch = :batch"
+    " ORDER BY id LIMIT :most)",
+)
+"""Rows before what they belong to; both at once, so that a save never stands without its lines."""
+
+STAGED_DRAFTS = (
+    "SELECT d.id FROM draft d JOIN run r ON r.id = d.run WHERE r.task = :staging ORDER BY d.id LIMIT :most"
+)
+DRAFT_REMOVALS = (
+    f"DELETE FROM quote WHERE draft_row IN (SELECT id FROM draft_row WHERE draft IN ({STAGED_DRAFTS}))",
+    f"DELETE FROM draft_row WHERE draft IN ({STAGED_DRAFTS})",
+    f"DELETE FROM draft WHERE id IN ({STAGED_DRAFTS})",
+)
+INSTANCE_REMOVALS = (
+    "DELETE FROM instance WHERE id IN (SELECT id FROM instance WHERE task = :staging LIMIT :most)",
+)
+LAST_REMOVALS = (
+    "DELETE FROM annotator WHERE id IN (SELECT person FROM import_batch_person WHERE import_batch = :batch)",
+    "DELETE FROM import_batch_person WHERE import_batch = :batch",
+    "DELETE FROM run WHERE task = :staging",
+    "DELETE FROM column_role WHERE task = :staging",
+    "DELETE FROM criterion WHERE task = :staging",
+    "DELETE FROM import_batch WHERE id = :batch",
+    "DELETE FROM task WHERE id = :staging",
+)
+
+
+def remove_part(db: Database, batch: int, most: int = 2_000) -> bool:
+    """Take back some of what an unfinished batch wrote; whether there may be more."""
+    values = {"batch": batch, "most": most, "staging": get_staging(db, batch)}
+    for removals in (REMOVALS, DRAFT_REMOVALS, INSTANCE_REMOVALS):
+        if any([db.conn.execute(sql, values).rowcount for sql in removals]):
+            return True
+    for sql in LAST_REMOVALS:
+        db.conn.execute(sql, values)
+    return False
+
+
+def get_staging(db: Database, batch: int) -> int | None:
+    staging = scalar(db, "SELECT staging FROM import_batch WHERE id = ?", [batch])
+    return None if staging is None else int(staging)

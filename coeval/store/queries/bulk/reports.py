@@ -9,11 +9,13 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from coeval.store.queries.scrutiny.submissions import published
+
 INSTANCES = """
 SELECT id, external_id AS instance, document, system FROM instance WHERE task = :task ORDER BY position
 """
 
-SCORES = """
+SCORES = f"""
 SELECT s.annotator, s.instance, s.criterion, s.arm, s.score, d.score AS draft_score,
   s.shown_score, coalesce(s.planted = 'score', 0) AS planted_score, coalesce(s.planted, '') AS planted_error,
   CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
@@ -28,7 +30,9 @@ CROSS JOIN criteria_set_member m
 LEFT JOIN draft d ON d.id = s.draft
 WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.criteria_set = :criteria_set
   AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
-    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
+    AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
+    AND {published("later")})
+  AND {published("s")}
   AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
 ORDER BY s.id
 """
@@ -37,7 +41,7 @@ join that fetches the names, and 100,000 scores are waited for. ``planted_score`
 wrong on purpose; ``planted_error`` also names a line of evidence that was, and ``line_caught`` whether that line was
 not let stand. ``first_score`` is the one given before the draft was shown."""
 
-ACTIONS = """
+ACTIONS = f"""
 SELECT p.name AS annotator, c.text AS criterion,
   CASE (found.what >> 4) & 3 WHEN 0 THEN 'assisted' WHEN 1 THEN 'blind' ELSE 'first' END AS arm,
   CASE (found.what >> 2) & 3 WHEN 0 THEN 'conclusion' WHEN 1 THEN 'score' ELSE 'evidence' END AS kind,
@@ -56,7 +60,9 @@ FROM (
   WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.criteria_set = :criteria_set
     AND r.submission = s.id AND s.planted IS NULL
     AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
-      AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision)
+      AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
+      AND {published("later")})
+    AND {published("s")}
     AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
   GROUP BY what
 ) found
@@ -134,7 +140,7 @@ SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
   (SELECT max(id) FROM run), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
-  (SELECT id FROM run WHERE task = :task AND shown = 1),
+  (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch),
   (SELECT group_concat(role) FROM (SELECT role FROM annotator ORDER BY id))
 """
 

@@ -9,7 +9,7 @@ from sqlite_utils import Database
 from coeval.clock import now, time_from_now
 from coeval.domain import LEASE, Lease
 from coeval.store.engines.records import Record
-from coeval.store.engines.statements import get_row
+from coeval.store.engines.statements import get_row, upsert
 
 LEASES = Record(Lease)
 LIVE = "renewed_at BETWEEN :since AND :until"
@@ -30,7 +30,7 @@ def get_live_lease(db: Database, name: str) -> Lease | None:
 def take_lease(db: Database, name: str, holder: str, job: int | None = None) -> None:
     """Put a lease into the place of whatever stood there."""
     lease = Lease(name, holder, job, now())
-    db.table("lease").upsert(asdict(lease), pk="name")
+    upsert(db, "lease", "name", asdict(lease))
 
 
 def renew_leases(db: Database, holder: str) -> int:

@@ -10,7 +10,7 @@ from coeval.clock import now
 from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
 from coeval.rules.habits import Save
 from coeval.store.engines.statements import get_row, insert, scalar
-from coeval.store.queries.scrutiny.submissions import submission_of
+from coeval.store.queries.scrutiny.submissions import published, submission_of
 from coeval.store.queries.tasks import instance_of
 
 
@@ -26,6 +26,7 @@ def list_changes(
         " FROM submission s JOIN instance i ON i.id = s.instance JOIN criterion c ON c.id = s.criterion"
         " JOIN annotator p ON p.id = s.annotator WHERE i.task = :task"
         " AND (:person = '' OR p.name = :person) AND (:instance = '' OR i.external_id = :instance)"
+        f" AND {published('s')}"
         " ORDER BY s.id DESC LIMIT :limit",
         {"task": task, "person": person, "instance": instance, "limit": limit},
     )
@@ -36,7 +37,7 @@ def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, S
     """Everybody's saves of one evaluation with their names, every revision, person by person."""
     saves = db.query(
         "SELECT s.*, p.name FROM submission s JOIN annotator p ON p.id = s.annotator"
-        " WHERE s.instance = ? AND s.criterion = ? ORDER BY p.id, s.revision",
+        f" WHERE s.instance = ? AND s.criterion = ? AND {published('s')} ORDER BY p.id, s.revision",
         [instance, criterion],
     )
     return [(row["name"], submission_of(db, row)) for row in list(saves)]

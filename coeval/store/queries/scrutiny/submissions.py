@@ -30,6 +30,12 @@ FIRST_SCORE = Record(
 )
 
 
+def published(alias: str) -> str:
+    """The condition that a submission is not of an import on its way, for queries over what many people saved."""
+    pending = "SELECT id FROM import_batch WHERE finished_at IS NULL"
+    return f"({alias}.import_batch IS NULL OR {alias}.import_batch NOT IN ({pending}))"
+
+
 def submission_of(db: Database, row: dict[str, Any]) -> Submission:
     """The submission of a row of ``submission``, with its lines."""
     lines = rows(db, "SELECT * FROM submission_row WHERE submission = ? ORDER BY position", [row["id"]])
