@@ -100,7 +100,8 @@ def test_the_new_tables_refuse_what_cannot_be(old: Path) -> None:
         "UPDATE submission SET planted = 'score', arm = 'first' WHERE id = 1",
         "UPDATE submission SET arm = 'blind' WHERE id = 1",
         "UPDATE task SET first_share = 0.6",
-        "INSERT INTO planted_error VALUES (2, 1, 1, 1, 'evidence', NULL, 1, NULL, 'T')",
+        "INSERT INTO planted_error (annotator, instance, criterion, draft, kind, draft_row, planted_at)"
+        " VALUES (2, 1, 1, 1, 'evidence', 1, 'T')",
     ):
         with pytest.raises(sqlite3.IntegrityError), store.write() as db:
             db.conn.execute(wrong)
