@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -105,9 +107,22 @@ def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]
 
 
 def tells_system(instance: Instance, text: str) -> bool:
-    """Whether a text beside the instance's own gives away who wrote its output.
+    """Whether a text beside the instance's own gives away who wrote its output: by letters and digits alone.
 
-    >>> tells_system(Instance("q1-gpt", "Why?", "So.", system="GPT"), "q1-gpt")
-    True
+    A name of up to three letters counts only where it stands by itself: an "A" is in every text.
+
+    >>> from dataclasses import replace
+    >>> one = Instance("q1", "Why?", "So.", system="GPT-4o mini")
+    >>> tells_system(one, "made by gpt4o-mini"), tells_system(one, "GPT 4O MINI, 2024"), tells_system(one, "gpt-4o")
+    (True, True, False)
+    >>> tells_system(replace(one, system="B"), "Maybe."), tells_system(replace(one, system="B"), "model: b")
+    (False, True)
     """
-    return bool(instance.system) and instance.system.casefold() in text.casefold()
+    name = _letters(instance.system)
+    if len(name) > 3:
+        return name in _letters(text)
+    return bool(name) and name in re.findall(r"[^\W_]+", text.casefold())
+
+
+def _letters(text: str) -> str:
+    return "".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold()))

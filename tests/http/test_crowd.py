@@ -27,7 +27,7 @@ class Worker:
 
     browser: httpx.Client
     number: int
-    done: list[int] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
 
     def join(self) -> None:
         query = {"PROLIFIC_PID": f"{self.number:024x}", "STUDY_ID": "S1", "SESSION_ID": f"A{self.number}"}
@@ -41,7 +41,7 @@ class Worker:
         while step["instance"] and at_most:
             answer = self.browser.post("/api/scrutiny/demo/submissions", json=confirm(step))
             assert answer.status_code == 200, answer.text
-            self.done.append(step["instance"]["id"])
+            self.done.append(step["instance"]["output"])
             step, at_most = answer.json()["next"], at_most - 1
             if not step["instance"]:
                 step = self._open()
@@ -116,7 +116,8 @@ def lapse(context: Context) -> None:
         db.conn.execute(f"UPDATE submission SET submitted_at = ? WHERE annotator IN {held}", [old])
 
 
-def saved(context: Context) -> Counter[int]:
+def saved(context: Context) -> Counter[str]:
     with context.store.read() as db:
-        sql = "SELECT instance, count(DISTINCT annotator) FROM submission GROUP BY instance"
+        sql = "SELECT i.output, count(DISTINCT s.annotator) FROM submission s JOIN instance i ON i.id = s.instance"
+        sql += " GROUP BY i.id"
         return Counter(dict(db.conn.execute(sql).fetchall()))

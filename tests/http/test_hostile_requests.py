@@ -132,8 +132,8 @@ def test_a_write_from_another_site_is_refused(path: str, owner: TestClient) -> N
 
 
 def test_a_write_from_here_is_not(owner: TestClient) -> None:
-    body = {"instance": 1, "flagged": True}
-    owner.post("/api/scrutiny/demo/step")
+    step = owner.post("/api/scrutiny/demo/step").json()
+    body = {"instance": step["instance"]["id"], "flagged": True}
     for headers in ({"Origin": "http://testserver"}, {"Sec-Fetch-Site": "same-origin"}, {}):
         assert owner.post("/api/scrutiny/demo/marks", json=body, headers=headers).status_code == 200
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from coeval.store.queries import tasks
-from tests.support.http_doors import MAIN, NO_SUCH_ID, SETUP, body_of, file_of
+from tests.support.http_doors import MAIN, NO_SUCH_ID, SETUP, aliases_of, body_of, file_of
 from tests.support.http_page import Answer, Page, ask
 from tests.support.http_world import OTHER, SIGNED_IN, World, world
 
@@ -49,7 +49,9 @@ def test_what_is_one_s_own_is_saved(world: World) -> None:
 @pytest.mark.parametrize("who", SIGNED_IN)
 def test_a_key_of_somebody_s_save_opens_and_changes_nothing(world: World, who: str) -> None:
     theirs = world.saved["other"]
+    aliases = aliases_of(world, who, "work")
     for instance in (world.saved[who].instance, theirs.instance):
+        instance = aliases.hide("instance", instance)
         refuse(world, save(world, who, uid=theirs.uid, instance=instance, criterion=theirs.criterion), 422)
 
 
@@ -57,13 +59,14 @@ def test_a_key_of_somebody_s_save_opens_and_changes_nothing(world: World, who: s
 def test_a_draft_of_another_instance_is_not_what_was_shown(world: World, who: str) -> None:
     theirs = world.saved["other"]
     assert theirs.draft and theirs.draft != world.saved[who].draft
-    for draft in (theirs.draft, NO_SUCH_ID):
+    for draft in (aliases_of(world, who, "work").hide("draft", theirs.draft), NO_SUCH_ID):
         refuse(world, save(world, who, draft=draft), 409)
 
 
 @pytest.mark.parametrize("who", SIGNED_IN)
 def test_lines_of_another_draft_are_refused(world: World, who: str) -> None:
-    rows = [{"id": row.id, "action": "approve"} for row in world.saved["other"].rows]
+    aliases = aliases_of(world, who, "work")
+    rows = [{"id": aliases.hide("row", row.id), "action": "approve"} for row in world.saved["other"].rows]
     refuse(world, save(world, who, rows=rows), 422)
     refuse(world, save(world, who, rows=[{"id": NO_SUCH_ID, "action": "approve"}]), 422)
 
@@ -71,6 +74,7 @@ def test_lines_of_another_draft_are_refused(world: World, who: str) -> None:
 @pytest.mark.parametrize("who", SIGNED_IN)
 def test_an_instance_of_another_task_is_not_here(world: World, who: str) -> None:
     for instance in foreign_instances(world):
+        instance = aliases_of(world, who, "work").hide("instance", instance)
         place = {"instance": instance, "criterion": world.saved[who].criterion}
         browser = world.browser(who)
         refuse(world, ask(browser, "POST", f"{API}/step", params=place), 404)
@@ -92,7 +96,8 @@ def foreign_instances(world: World) -> list[int]:
 def test_a_criterion_of_another_task_is_not_here(world: World, who: str) -> None:
     foreign = criterion_of(world, "quiz")
     refuse(world, save(world, who, criterion=foreign), 404)
-    place = {"instance": world.saved[who].instance, "criterion": foreign}
+    aliases = aliases_of(world, who, "work")
+    place = {"instance": aliases.hide("instance", world.saved[who].instance), "criterion": foreign}
     refuse(world, ask(world.browser(who), "POST", f"{API}/step", params=place), 404)
 
 

@@ -18,7 +18,7 @@ from coeval.study.crowd.exams import set_keys
 from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
-from coeval.study.scrutiny.steps import Move, get_step
+from coeval.study.scrutiny.steps import Move, get_aliases, get_step
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.study_app.scrutiny.api import add_api
 from tests.support.scrutiny_steps import sent_of, use_design
@@ -109,9 +109,12 @@ def test_no_route_gives_a_withheld_draft_away(
             client.post(f"{BASE}/step", params={**place, "filter": which})
             for place, which in itertools.product(places, Filter)
         ]
-        key = {"instance": drafted.instance, "criterion": drafted.criterion}
-        forged = body(step, 4, **key, draft=drafted.draft)
-        forged["rows"] = [{"id": row.id, "action": "approve"} for row in drafted.rows]
+        # the ids that this person would know it all by, had it been shown to them
+        aliases = get_aliases(context, sign_in(context, f"Ana {design}")[0], "demo")
+        assert drafted.draft
+        key = {"instance": aliases.hide("instance", drafted.instance), "criterion": drafted.criterion}
+        forged = body(step, 4, **key, draft=aliases.hide("draft", drafted.draft))
+        forged["rows"] = [{"id": aliases.hide("row", row.id), "action": "approve"} for row in drafted.rows]
         for first in (True, False):
             answers.append(client.post(f"{BASE}/submissions", json=forged | {"first": first}))
             assert answers[-1].status_code in (409, 422), answers[-1].text

@@ -90,7 +90,7 @@ class Worker:
 
     def score(self, step: dict[str, Any], shown: float | None) -> int:
         """Their own mind, drawn to what is shown; rounded by chance, so that the mean is exact."""
-        mind = random.Random(f"{step['instance']['external_id']}:{step['criterion']}").randint(1, 5)
+        mind = random.Random(f"{step['instance']['output']}:{step['criterion']}").randint(1, 5)
         own = min(5, max(1, mind + self.chance.choice((-1, 0, 0, 1))))
         drawn = own if shown is None else own + self.pull * (shown - own)
         return int(drawn + self.chance.random())

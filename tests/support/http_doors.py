@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from coeval.rules.aliases import Aliases
+from coeval.study.scrutiny.steps import get_aliases
 from tests.support.http_page import Answer, Page, ask
 from tests.support.http_world import World, slug_of
 
@@ -115,17 +117,23 @@ def instance_of(world: World, who: str, which: str) -> int:
 # ---- scrutiny: by the short name of the study, and by the instance ----------------------------------------------
 
 
+def aliases_of(world: World, who: str, slug: str) -> Aliases:
+    """The ids by which that person knows what is in a task."""
+    return get_aliases(world.context, world.people[who if who in world.people else "annotator"], slug)
+
+
 def body_of(world: World, who: str) -> dict[str, Any]:
     """What that person would send to revise what they saved."""
     sent = world.saved[who if who in world.saved else "annotator"]
+    aliases = aliases_of(world, who, "work")
     return {
         "uid": str(uuid.uuid4()),
-        "instance": sent.instance,
+        "instance": aliases.hide("instance", sent.instance),
         "criterion": sent.criterion,
-        "draft": sent.draft,
+        "draft": aliases.hide("draft", sent.draft) if sent.draft else None,
         "revision": 1,
         "score": 2,
-        "rows": [{"id": row.id, "action": row.action} for row in sent.rows],
+        "rows": [{"id": aliases.hide("row", row.id), "action": row.action} for row in sent.rows],
         "added": [],
     }
 
@@ -135,7 +143,8 @@ def scrutinise(method: str, part: str, by: str, content: Callable[[World, str], 
 
     def knock(world: World, who: str, which: str) -> Answer:
         slug = slug_of("work", which if by == "task" else "own")
-        instance = instance_of(world, who, which if by == "instance" else "own")
+        number = instance_of(world, who, which if by == "instance" else "own")
+        instance = aliases_of(world, who, slug).hide("instance", number)
         sent = content(world, who) | {"instance": instance}
         options = {"params": sent} if method == "GET" or part == "step" else {"json": sent}
         return ask(world.browser(who), method, f"/api/scrutiny/{slug}/{part}", **options)

@@ -11,7 +11,9 @@ from coeval.clock import read_time, utc_now, write_time
 from coeval.domain import MAX_REMARK, Assignment, Conduct, Criterion, Mark, Person, Submission
 from coeval.errors import InputError, StaleError
 from coeval.rules import evaluation_rows
+from coeval.rules.aliases import Aliases
 from coeval.rules.evaluation_rows import AddedRow, SentRow
+from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import assignments, review, submissions
 from coeval.study.access import EVERYONE, Context, require_task, use_case
 from coeval.study.crowd.giving import check_saving
@@ -24,6 +26,7 @@ __all__ = [
     "Sent",
     "Step",
     "Where",
+    "get_aliases",
     "get_step",
     "list_history",
     "mark_instance",
@@ -54,6 +57,13 @@ class Sent(Conduct):
     rows: tuple[SentRow, ...] = ()
     added: tuple[AddedRow, ...] = ()
     first: bool = False
+
+
+def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
+    """The ids by which this person knows what they work at; of a task that does not exist, ids as they are."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+        return Aliases.of(tasks.get_seed(db, task.id), person.id) if task else Aliases()
 
 
 @use_case(EVERYONE)
@@ -99,7 +109,8 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         assignment = ensure_open(db, task, person, place[0], current.criteria)
         evaluation = get_evaluation(db, task, assignment, place[1])
         _check_fresh(evaluation, sent)
-        made = _build_submission(assignment, place[1], evaluation, sent)
+        worked_until = submissions.get_worked_until(db, person.id)
+        made = _build_submission(assignment, place[1], evaluation, sent, worked_until)
         if sent.first:
             return submissions.record_first_score(db, made)
         saved = submissions.record_submission(db, made)
@@ -128,14 +139,14 @@ def _check_fresh(evaluation: Evaluation, sent: Sent) -> None:
 
 
 def _build_submission(
-    assignment: Assignment, criterion: Criterion, evaluation: Evaluation, sent: Sent
+    assignment: Assignment, criterion: Criterion, evaluation: Evaluation, sent: Sent, worked_until: str
 ) -> Submission:
     shown, arm = evaluation.shown, evaluation.arm
     if sent.first and sent.added:
         raise InputError("Only the score is asked for before the draft is shown: add your lines after it.")
     rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
     told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
-    opened_at, active_ms = _times(assignment, sent)
+    opened_at, active_ms = _times(assignment, worked_until, sent)
     return Submission(
         person=assignment.annotator,
         instance=sent.instance,
@@ -152,11 +163,12 @@ def _build_submission(
     )
 
 
-def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
+def _times(assignment: Assignment, worked_until: str, sent: Sent) -> tuple[str, int | None]:
     """Opening time and active milliseconds as the tables keep them; empty and None where they cannot be true.
 
     Nobody opens an evaluation before its instance, or later than now; nor is anybody active for longer than
-    it was open.
+    it was open, nor at two evaluations at once: what was opened while the one saved before was worked at, counts
+    from the end of that. So all active time together is never more than the time that went by.
     """
     now = utc_now()
     try:
@@ -165,7 +177,10 @@ def _times(assignment: Assignment, sent: Sent) -> tuple[str, int | None]:
         return "", None
     if opened.tzinfo is None or opened > now + SKEW:
         return "", None
-    opened = min(max(opened, read_time(assignment.opened_at) - SKEW), now)
+    opened = max(opened, read_time(assignment.opened_at) - SKEW)
+    if worked_until:
+        opened = max(opened, read_time(worked_until))
+    opened = min(opened, now)
     wall_ms = int((now - opened).total_seconds() * 1000)
     known = sent.active_ms is not None and sent.active_ms >= 0
     active_ms = min(sent.active_ms, wall_ms) if known and sent.active_ms is not None else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.clock import now
+from coeval.clock import now, read_time, write_time
 from coeval.domain import Arm, ScrutinyRow, Submission
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import append, get_row, rows, scalar
@@ -109,6 +110,21 @@ def record_first_score(db: Database, first: Submission) -> Submission:
     submitted_at = now()
     first_id = append(db, "first_score", FIRST_SCORE.to_row(first) | {"submitted_at": submitted_at})
     return replace(first, id=first_id, submitted_at=submitted_at)
+
+
+def get_worked_until(db: Database, annotator: int) -> str:
+    """When the active time of a person's last timed save ended, first scores included; empty before there is one."""
+    last = [
+        get_row(
+            db,
+            f"SELECT opened_at, active_ms FROM {table} WHERE annotator = ? AND active_ms IS NOT NULL"
+            " AND opened_at IS NOT NULL ORDER BY id DESC LIMIT 1",
+            [annotator],
+        )
+        for table in ("submission", "first_score")
+    ]
+    ends = (read_time(row["opened_at"]) + timedelta(milliseconds=row["active_ms"]) for row in last if row)
+    return max(map(write_time, ends), default="")
 
 
 def mean_seconds(db: Database, annotator: int, *, last: int = 100) -> float | None:

@@ -24,9 +24,10 @@ from coeval.errors import (
     StaleError,
     StorageError,
 )
+from coeval.rules.aliases import Aliases
 from coeval.study.access import Context
 from coeval.study.scrutiny import steps
-from coeval.study.scrutiny.steps import Move, Where
+from coeval.study.scrutiny.steps import Move, Sent, Where
 from coeval.ui.components.payloads import (
     LARGEST_ID,
     MarkPayload,
@@ -64,8 +65,11 @@ def add_api(app: FastAPI, context: Context) -> None:
         criterion: Wanted = None,
         move: Move = Move.HERE,
     ) -> dict[str, Any]:
-        where = Where(filter, at, instance, criterion, move)
-        return step_json(steps.get_step(context, get_person(context, request), slug, where))
+        person = get_person(context, request)
+        aliases = steps.get_aliases(context, person, slug)
+        known = aliases.reveal("instance", instance) if instance else None
+        where = Where(filter, at, known, criterion, move)
+        return step_json(steps.get_step(context, person, slug, where), aliases)
 
     saving = CapacityLimiter(1)
 
@@ -76,11 +80,12 @@ def add_api(app: FastAPI, context: Context) -> None:
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
+        person = get_person(context, request)
         mark = steps.mark_instance(
             context,
-            get_person(context, request),
+            person,
             slug,
-            payload.instance,
+            steps.get_aliases(context, person, slug).reveal("instance", payload.instance),
             flagged=payload.flagged,
             skipped=payload.skipped,
             comment=payload.comment,
@@ -90,12 +95,14 @@ def add_api(app: FastAPI, context: Context) -> None:
     @router.get("/history")
     def get_history(request: Request, slug: str, instance: Named, criterion: Named) -> dict[str, Any]:
         person = get_person(context, request)
-        return {"versions": history_json(steps.list_history(context, person, slug, instance, criterion))}
+        known = steps.get_aliases(context, person, slug).reveal("instance", instance)
+        return {"versions": history_json(steps.list_history(context, person, slug, known, criterion))}
 
     @router.post("/suggestions")
     def post_suggestion(request: Request, slug: str, payload: SuggestionPayload) -> dict[str, Any]:
         person = get_person(context, request)
-        steps.suggest_criterion(context, person, slug, payload.instance, payload.text)
+        known = steps.get_aliases(context, person, slug).reveal("instance", payload.instance)
+        steps.suggest_criterion(context, person, slug, known, payload.text)
         return {"suggested": True}
 
     app.include_router(router)
@@ -105,7 +112,9 @@ def add_api(app: FastAPI, context: Context) -> None:
 
 def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
     """One transaction: the save, and the opening of what comes next."""
-    person, sent = get_person(context, request), payload.to_sent()
+    person = get_person(context, request)
+    aliases = steps.get_aliases(context, person, slug)
+    sent = _reveal(aliases, payload.to_sent())
     here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
     # after a score given first, the same screen comes again, with the draft
     onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
@@ -114,14 +123,24 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
         with context.store.write():
             saved = steps.submit(context, person, slug, sent)
             try:
-                step = step_json(steps.get_step(context, person, slug, onward))
+                step = step_json(steps.get_step(context, person, slug, onward), aliases)
             except NotAllowedError as error:  # there is no more work for this person; what they saved is kept
                 ended = str(error)
     except StaleError as error:
-        step = step_json(steps.get_step(context, person, slug, here))
+        step = step_json(steps.get_step(context, person, slug, here), aliases)
         return JSONResponse({"error": "stale", "message": str(error), "step": step}, 409)
     kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
     return JSONResponse({"saved": kept, "next": step, "message": ended})
+
+
+def _reveal(aliases: Aliases, sent: Sent) -> Sent:
+    """What a browser sent, by the ids of the tables in the place of this person's aliases."""
+    return replace(
+        sent,
+        instance=aliases.reveal("instance", sent.instance),
+        draft=aliases.reveal("draft", sent.draft) if sent.draft else None,
+        rows=tuple(replace(row, id=aliases.reveal("row", row.id)) for row in sent.rows),
+    )
 
 
 def _on_error(request: Request, error: CoevalError) -> JSONResponse:

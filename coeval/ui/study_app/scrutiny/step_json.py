@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coeval.domain import Action, Arm, Draft, DraftStatus, RowKind, ScrutinyRow, Submission
+from coeval.rules.aliases import Aliases
 from coeval.rules.arms import tells_system
 from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
@@ -14,11 +15,12 @@ from coeval.study.scrutiny.queue import Step
 Json = dict[str, Any]
 BLIND = "This one is yours alone: no draft is shown. Choose a score and say why."
 FIRST = "Give your own score first. The draft is shown right after it."
+AS_THEY_ARE = Aliases()
 UNDRAFTED = "There is no draft for this one. Choose a score and say why."
 
 
-def step_json(step: Step) -> Json:
-    """The whole answer of a step request."""
+def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
+    """The whole answer of a step request; its ids are those by which this person knows things."""
     return {
         "task": _task_json(step),
         "total": step.total,
@@ -28,7 +30,7 @@ def step_json(step: Step) -> Json:
         "filter": step.which,
         "finished": step.assignment is None,
         "position": step.assignment.position if step.assignment else None,
-        "instance": _instance_json(step),
+        "instance": _instance_json(step, aliases),
         "criteria": [
             {
                 "id": criterion.id,
@@ -41,7 +43,7 @@ def step_json(step: Step) -> Json:
             for number, criterion in enumerate(step.criteria, 1)
         ],
         "criterion": step.criterion.id if step.criterion else None,
-        "evaluation": _evaluation_json(step),
+        "evaluation": _evaluation_json(step, aliases),
     }
 
 
@@ -57,7 +59,7 @@ def _task_json(step: Step) -> Json:
     }
 
 
-def _instance_json(step: Step) -> Json | None:
+def _instance_json(step: Step, aliases: Aliases) -> Json | None:
     instance = step.instance
     if instance is None:
         return None
@@ -65,13 +67,12 @@ def _instance_json(step: Step) -> Json | None:
     context = {
         key: value
         for key, value in select_context(instance.context, step.task.columns, judge=False).items()
-        if not (blinded and tells_system(instance, value))
+        if not (blinded and (tells_system(instance, key) or tells_system(instance, value)))
     }
     return {
-        "id": instance.id,
-        "external_id": ""
-        if blinded and tells_system(instance, instance.external_id)
-        else instance.external_id,
+        "id": aliases.hide("instance", instance.id),
+        # "17a" and "17b" name two systems as surely as their names do
+        "external_id": "" if blinded else instance.external_id,
         "input": instance.input,
         "output": instance.output,
         "reference": instance.reference,
@@ -83,7 +84,7 @@ def _instance_json(step: Step) -> Json | None:
     }
 
 
-def _evaluation_json(step: Step) -> Json | None:
+def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
     if step.assignment is None or step.criterion is None:
         return None
     draft, saved = step.draft, step.saved
@@ -92,7 +93,7 @@ def _evaluation_json(step: Step) -> Json | None:
         "arm": step.assignment.arm,
         "asks_first": step.awaits_first,
         "first_score": step.first.score if step.first else None,
-        "draft": draft.id if draft else None,
+        "draft": aliases.hide("draft", draft.id) if draft else None,
         "status": draft.status if draft else "none",
         "note": _note(step, draft),
         "scale": list(step.criterion.scale.steps),
@@ -100,7 +101,7 @@ def _evaluation_json(step: Step) -> Json | None:
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
         "score": score,
-        "rows": _rows_json(step, draft, saved),
+        "rows": _rows_json(step, draft, saved, aliases),
         "added": _added_json(saved),
     }
 
@@ -117,11 +118,11 @@ def _note(step: Step, draft: Draft | None) -> str:
     return BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED
 
 
-def _rows_json(step: Step, draft: Draft | None, saved: Submission | None) -> list[Json]:
+def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliases: Aliases) -> list[Json]:
     done = {row.draft_row: row for row in saved.rows} if saved else {}
     rows = [
         {
-            "id": row.id,
+            "id": aliases.hide("row", row.id),
             "kind": row.kind,
             "text": row.text,
             "quotes": [{"text": q.text, "start": q.start, "end": q.end} for q in row.quotes],
