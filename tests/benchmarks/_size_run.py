@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coeval.store.queries.bulk.exports import UNITS
-from coeval.study.exporting.export import SIMPLE
+from coeval.store.queries.bulk import exports
+from coeval.study.exporting.export import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
-QUERIES = SIMPLE | {"reliability.csv": UNITS}
+QUERIES = {name: getattr(exports, name.removesuffix(".csv").upper(), exports.UNITS) for name in TABLES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 
 from coeval.cli.commands import build_parser
 from coeval.llm.protocols.registry import list_protocols
-from coeval.study.exporting.export import SIMPLE
+from coeval.study.exporting.export import TABLES
 from coeval.ui.server.help_pages import HELP, TITLES, render
 from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
 
@@ -42,7 +42,7 @@ def test_every_protocol_is_named() -> None:
 
 
 def test_every_exported_file_is_named() -> None:
-    for name in (*SIMPLE, "reliability.csv"):
+    for name in TABLES:
         assert name in README
 
 

@@ -10,7 +10,7 @@ import csv
 import io
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
@@ -24,19 +24,7 @@ from coeval.store.queries.bulk.reports import Result, read
 from coeval.study.access import TEAM, Context, require_task, use_case
 
 Table = Iterator[Iterable[Any]]
-
-SIMPLE = {
-    "instances.csv": exports.INSTANCES,
-    "criteria.csv": exports.CRITERIA,
-    "votes.csv": exports.VOTES,
-    "drafts.csv": exports.DRAFTS,
-    "scores.csv": exports.SCORES,
-    "rows.csv": exports.ROWS,
-    "first_scores.csv": exports.FIRST_SCORES,
-    "adjudicated.csv": exports.ADJUDICATED,
-    "marks.csv": exports.MARKS,
-    "suggestions.csv": exports.SUGGESTIONS,
-}
+Build = Callable[[Database, Task], Table]
 
 
 @use_case(TEAM)
@@ -53,7 +41,7 @@ def export_folder(context: Context, person: Person, slug: str, folder: Path) -> 
         folder.mkdir(parents=True, exist_ok=True)
         with context.store.read() as db:
             task = require_task(db, slug)
-            return [_write_file(folder / name, table) for name, table in _tables(db, task)] + [
+            return [_write_file(folder / name, table) for name, table in _build_tables(db, task)] + [
                 _write_text(folder / "README.md", describe(task))
             ]
     except OSError as error:
@@ -67,7 +55,7 @@ def export_zip(context: Context, person: Person, slug: str, target: IO[bytes]) -
     """Write a task's CSV files and their README into one zip file."""
     with context.store.read() as db, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         task = require_task(db, slug)
-        for name, table in _tables(db, task):
+        for name, table in _build_tables(db, task):
             # a table may grow past 2 GB, and what is streamed cannot be measured before
             with (
                 archive.open(name, "w", force_zip64=True) as raw,
@@ -81,15 +69,9 @@ def export_zip(context: Context, person: Person, slug: str, target: IO[bytes]) -
 def export_table(context: Context, person: Person, slug: str, name: str, target: IO[str]) -> None:
     """Write one of a task's CSV files, by its name."""
     with context.store.read() as db:
-        for found, table in _tables(db, require_task(db, slug)):
-            if found == name:
-                _write_rows(target, table)
-
-
-def _tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
-    for name, sql in SIMPLE.items():
-        yield name, _simple(read(db, sql, task=task.id))
-    yield "reliability.csv", _reliability(db, task)
+        task = require_task(db, slug)
+        if name in TABLES:
+            _write_rows(target, TABLES[name](db, task))
 
 
 def _simple(result: Result) -> Table:
@@ -105,6 +87,31 @@ def _reliability(db: Database, task: Task) -> Table:
     for unit, rows in groupby(read(db, exports.UNITS, task=task.id), key):
         scores = {row[2]: row[3] for row in rows}
         yield [*unit, *(scores.get(annotator) for annotator, _ in people)]
+
+
+def _query(sql: str) -> Build:
+    return lambda db, task: _simple(read(db, sql, task=task.id))
+
+
+TABLES: Mapping[str, Build] = {
+    "instances.csv": _query(exports.INSTANCES),
+    "criteria.csv": _query(exports.CRITERIA),
+    "votes.csv": _query(exports.VOTES),
+    "drafts.csv": _query(exports.DRAFTS),
+    "scores.csv": _query(exports.SCORES),
+    "rows.csv": _query(exports.ROWS),
+    "first_scores.csv": _query(exports.FIRST_SCORES),
+    "adjudicated.csv": _query(exports.ADJUDICATED),
+    "marks.csv": _query(exports.MARKS),
+    "suggestions.csv": _query(exports.SUGGESTIONS),
+    "reliability.csv": _reliability,
+}
+"""Every file of an export, and how its rows are made: a new one is a line here and its columns in export.md."""
+
+
+def _build_tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
+    for name, build in TABLES.items():
+        yield name, build(db, task)
 
 
 def _write_file(path: Path, table: Table) -> Path:

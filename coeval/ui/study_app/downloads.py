@@ -17,11 +17,11 @@ from coeval.errors import NotFoundError
 from coeval.safe_csv import safe
 from coeval.study import statistics
 from coeval.study.access import Context
-from coeval.study.exporting.export import SIMPLE, export_table, export_zip
+from coeval.study.exporting.export import TABLES, export_table, export_zip
 from coeval.ui.server.identity import get_person
 from coeval.ui.study_app.agreement.sections import get_figure
 
-FILES = (*SIMPLE, "reliability.csv")
+FILES = tuple(TABLES)
 CSV = "text/csv; charset=utf-8"
 BLOCK = 1 << 18
 """Bytes that are sent at a time."""
