@@ -84,6 +84,33 @@ def test_answers_of_every_kind_become_drafts_or_say_why_not(context: Context, re
         assert again.total == 0 and stub.paid == paid  # nothing is asked twice
 
 
+def test_half_an_emoji_in_an_answer_stops_nothing(context: Context, ready: Person) -> None:
+    """Once the ledger held such an answer, every later try of the run failed on it and paid again."""
+    half = '{"conclusion": "Fine \\ud83d", "score": 4, "evidence": [{"quote": "\\ude00", "remark": ""}]}'
+    with start_stub(lambda body: half) as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="half")))
+    assert report.complete and report.unscored == 0
+    assert {draft.rows[0].text for draft in latest(context, "half")} == {"Fine \ufffd"}
+
+
+def test_a_draft_that_cannot_be_stored_becomes_unscored_and_holds_no_other_up(
+    context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = drafts.record_draft
+
+    def record(db: Any, run: int, draft: Any) -> int:
+        if draft.instance == 2 and draft.score is not None:
+            raise UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed")
+        return real(db, run, draft)
+
+    monkeypatch.setattr(drafts, "record_draft", record)
+    with start_stub() as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="odd")))
+    assert (report.complete, report.unscored) == (True, 2)
+    odd = [draft for draft in latest(context, "odd") if draft.score is None]
+    assert len(odd) == 2 and all("UnicodeEncodeError" in draft.reason for draft in odd)
+
+
 def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, ready: Person) -> None:
     with start_stub(lambda body: "no idea") as stub:
         first = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="again")))

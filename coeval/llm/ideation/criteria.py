@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coeval.domain import Answer, Ask, Instance, Proposal, Request, Task
 from coeval.errors import InputError, ModelError
-from coeval.llm.prompting.asking import ask_all, ask_twice, render_request
+from coeval.llm.prompting.asking import ask_all, ask_twice, read_aside, render_request
 from coeval.llm.prompting.fencing import render_sample
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.schemas import CRITERIA_SCHEMA
@@ -90,4 +90,4 @@ async def ask_list(
         return ("", "") if parse(answer.text) else ("it holds no list", "Write the list and nothing else.")
 
     answers = await ask_twice(ask, request, sample, problem_of, templates)
-    return parse(answers[-1].text)
+    return await read_aside(lambda answer: parse(answer.text), answers[-1])

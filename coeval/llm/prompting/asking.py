@@ -14,6 +14,9 @@ from coeval.llm.prompting.template_files import load_template
 
 T = TypeVar("T")
 
+LONG = 10_000
+"""Characters from which an answer is read in a thread."""
+
 ASKED_AGAIN = "\n\n--- asked again ---\n\n"
 """Stands between the first answer and the second in a draft's raw text."""
 
@@ -63,11 +66,16 @@ async def ask_twice(
         ModelError: no answer could be had.
     """
     first = await ask(request, sample)
-    problem, remedy = problem_of(first)
+    problem, remedy = await read_aside(problem_of, first)
     if not problem:
         return (first,)
     again = render_reask(request, first.text, problem, remedy, folder)
     return first, await ask(again, sample)
+
+
+async def read_aside(read: Callable[[Answer], T], answer: Answer) -> T:
+    """Read an answer; a long one in a thread, so that nobody who shares the event loop waits for it."""
+    return await asyncio.to_thread(read, answer) if len(answer.text) > LONG else read(answer)
 
 
 async def ask_all(questions: Iterable[Awaitable[T]]) -> list[T]:

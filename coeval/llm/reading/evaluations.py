@@ -10,7 +10,7 @@ from coeval.domain import RowKind
 from coeval.llm.reading.echoes import own_objects
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
-from coeval.llm.reading.rating.reader import MAX_READ, Reading, read_rating
+from coeval.llm.reading.rating.reader import Reading, cut_middle, read_rating
 
 MAX_EVIDENCE = 30
 """Lines of evidence that are read from one answer; the rest is left out."""
@@ -40,8 +40,10 @@ def parse_evaluation(
     >>> parse_evaluation('1. Conclusion: Clear.\\n2. Score: 4\\n3. Evidence:\\n- "Hi."', (1, 5)).evidence
     ('"Hi."',)
     """
-    text = strip_thoughts(text[:MAX_READ])
-    return _from_json(text, scale, criterion, sample) or _from_prose(text, scale, criterion, sample)
+    text = strip_thoughts(text)
+    return _from_json(text, scale, criterion, sample) or _from_prose(
+        cut_middle(text), scale, criterion, sample
+    )
 
 
 def parse_rationale(
@@ -49,16 +51,27 @@ def parse_rationale(
 ) -> ParsedEvaluation:
     """The rating of an answer in words, with the words around it as its conclusion. Never raises."""
     reading = read_rating(text, scale, criterion, sample=sample)
-    lines = (line.strip() for line in strip_markup(strip_thoughts(text[:MAX_READ])).split("\n"))
+    lines = (line.strip() for line in strip_markup(cut_middle(strip_thoughts(text))).split("\n"))
     words = [_LABEL.sub("", line).strip() for line in lines if re.search(r"[^\W\d_]", line)]
-    kept = [line for line in words if line and not _ONLY_RATING.fullmatch(line)]
+    kept = [line for line in words if line and not _only_rates(line)]
     return ParsedEvaluation("\n".join(kept)[:MAX_LINE], reading.score, (), reading.why)
+
+
+def _only_rates(line: str) -> bool:
+    """Whether a line states a rating, or an empty label, and nothing else."""
+    return len(line) <= MAX_RATING_LINE and _ONLY_RATING.fullmatch(line) is not None
 
 
 _LABEL = re.compile(r"^(?:rationale|analysis|explanation|reason(?:ing)?)[ \t]*[:：][ \t]*", re.I)
 _ONLY_RATING = re.compile(
-    r"\W*(?:[\w ]{1,40}[:：=-])?[ \t]*[\d./]+(?:[ \t]*out of[ \t]*\d+)?\W*|[\w ]{1,30}[:：]", re.I
+    r"\W{0,9}(?:[\w ]{1,40}[:：=-])?[ \t]{0,9}\d[\d./]{0,9}(?:[ \t]{0,3}out of[ \t]{0,3}\d{1,4})?\W{0,9}|"
+    r"[\w ]{1,30}[:：]",
+    re.I,
 )
+MAX_RATING_LINE = 120
+"""A longer line says more than a rating."""
+
+
 _SECTIONS = {
     RowKind.CONCLUSION: "conclusion|analysis|rationale|explanation|reasoning|judge?ment|evaluation",
     RowKind.SCORE: "score|rating",
@@ -66,7 +79,7 @@ _SECTIONS = {
 }
 _HEADERS = {
     kind: re.compile(
-        rf"^\W*(?:\d[.):][ \t]*)?(?P<label>(?:{words})\b[ \t]*(?P<mark>[:：]|(?=\s*$))?)[ \t]*", re.I
+        rf"^\W{{0,20}}(?:\d[.):][ \t]*)?(?P<label>(?:{words})\b[ \t]*(?P<mark>[:：]|(?=\s*$))?)[ \t]*", re.I
     )
     for kind, words in _SECTIONS.items()
 }

@@ -10,7 +10,7 @@ from coeval.llm.reading.echoes import cut_echoes, is_echo
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import find_json, strip_markup, strip_thoughts
 from coeval.llm.reading.rating.anchors import criterion_names
-from coeval.llm.reading.rating.reader import MAX_READ, read_rating
+from coeval.llm.reading.rating.reader import cut_middle, read_rating
 
 OVERALL = "overall"
 """The name under which a fused answer rates the sample as a whole, beside the criteria."""
@@ -38,9 +38,9 @@ def parse_scores(
     >>> parse_scores("[1] Score: 4 Explanation: fine", ["Be clear."], [(1, 5)])
     [ParsedScore(score=4.0, explanation='fine', reason='')]
     """
-    text = strip_thoughts(text[:MAX_READ])
+    text = strip_thoughts(text)
     entries = _json_entries(text, criteria, fold(sample))
-    entries = entries or _prose_entries(strip_markup(cut_echoes(text, sample)), criteria)
+    entries = entries or _prose_entries(strip_markup(cut_echoes(cut_middle(text), sample)), criteria)
     return [_read_entry(entries.get(index), scale, sample) for index, scale in enumerate(scales)]
 
 
@@ -95,8 +95,8 @@ def _index_of(name: str, criteria: Sequence[str]) -> int | None:
 
 
 _HEADING = re.compile(
-    r"^\W*(?P<name>(?:criterion[ \t]*)?\d{1,3}(?=[\]).:\s])|[^\n\[\]]{1,600}?)"
-    r"(?:\W*$|\W+(?=score\b|rating\b)|[\]:])",
+    r"^[^\w\n]{0,20}(?P<name>(?:criterion[ \t]{0,9})?\d{1,3}(?=[\]).:\s])|[^\n\[\]]{1,600}?)"
+    r"(?:[^\w\n]{0,20}$|[^\w\n]{1,20}(?=score\b|rating\b)|[\]:])",
     re.I,
 )
 
@@ -116,5 +116,5 @@ def _prose_entries(text: str, criteria: Sequence[str]) -> dict[int, str]:
     read = {index: "\n".join(lines) for index, lines in entries.items()}
     if read:
         return read
-    blocks = re.split(r"(?=^\W*score\s*[:：])", text, flags=re.I | re.M)[1:]
+    blocks = re.split(r"(?=^[^\w\n]{0,20}score[ \t]{0,9}[:：])", text, flags=re.I | re.M)[1:]
     return dict(enumerate(blocks)) if len(blocks) == len(criteria) else {}

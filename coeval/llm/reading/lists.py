@@ -14,7 +14,7 @@ MAX_ITEM = 500
 """Longest criterion or step, in characters; a longer one is cut after a whole word."""
 
 MAX_PLAN = 10_000
-MAX_LIST = 100_000
+MAX_LIST = 50_000
 
 _NUMBERED = re.compile(r"^(?P<indent>[ \t]*)(?:(?:criterion|step)[ \t]*)?\(?\d{1,3}[.):][ \t]+\S", re.I)
 _BULLETED = re.compile(r"^(?P<indent>[ \t]*)[-+•‣▪·●–—][ \t]+\S")

@@ -7,8 +7,16 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-MAX_ATTEMPTS = 200
+from coeval.llm.reading.surrogates import clean_value
+
+MAX_ATTEMPTS = 50
 """How many opening brackets are tried as the start of JSON: a bound on the time a hostile text can take."""
+
+MAX_BULLETS = 5
+"""Bullets and numbers that one line may begin with."""
+
+MAX_JSON = 200_000
+"""Characters of an answer in which JSON is looked for."""
 
 _THINK = re.compile(r"\s*<(?:think|thinking|reasoning)>", re.I)
 _THOUGHT_OUT = re.compile(r"</(?:think|thinking|reasoning)>", re.I)
@@ -23,7 +31,7 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|(?:>[ \t]?)+)[ \t]*", re.M)
 _BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,40})\}")
 _OPENING = re.compile(r"[{\[]")
-_EXTRA_COMMA = re.compile(r",(\s*[}\]])")
+_EXTRA_COMMA = re.compile(r",(\s{0,200}[}\]])")
 _DECODER = json.JSONDecoder()
 _JSON_PART = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],]', re.S)
 _MAX_OPEN = 20
@@ -67,9 +75,11 @@ def strip_bullet(line: str) -> str:
     >>> strip_bullet("- 2. Be clear")
     'Be clear'
     """
-    previous = None
-    while previous != line:
-        previous, line = line, _BULLET.sub("", line, count=1)
+    for _ in range(MAX_BULLETS):
+        bullet = _BULLET.match(line)
+        if bullet is None:
+            break
+        line = line[bullet.end() :]
     return line.strip()
 
 
@@ -79,18 +89,19 @@ def find_json(text: str) -> list[tuple[object, str]]:
     Commas too many before a closing bracket are forgiven, and an answer cut off inside its JSON is read as
     far as it goes; anything else unreadable is passed over.
     """
-    found = list(_scan_json(text))
-    if _is_whole(found, text):
-        return found
+    text = text[:MAX_JSON]
+    values = list(_scan_json(text))
+    if _is_whole(values, text):
+        return values
     mended_text = _EXTRA_COMMA.sub(r"\1", text)
-    mended = list(_scan_json(mended_text))
-    return mended if _is_whole(mended, mended_text) else _cut_off_json(text) or found
+    mended = list(_scan_json(mended_text)) if mended_text != text else values
+    return mended if _is_whole(mended, mended_text) else _cut_off_json(text) or values
 
 
-def _is_whole(found: list[tuple[object, str]], text: str) -> bool:
-    """Whether what was found begins where the first bracket opens; a text without brackets has it all."""
+def _is_whole(values: list[tuple[object, str]], text: str) -> bool:
+    """Whether what was read begins where the first bracket opens; a text without brackets has it all."""
     opening = _OPENING.search(text)
-    return opening is None or bool(found) and text.startswith(found[0][1], opening.start())
+    return opening is None or bool(values) and text.startswith(values[0][1], opening.start())
 
 
 def _scan_json(text: str) -> Iterator[tuple[object, str]]:
@@ -102,10 +113,12 @@ def _scan_json(text: str) -> Iterator[tuple[object, str]]:
         position = opening.start()
         try:
             value, end = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return
+        except ValueError:
             position += 1
             continue
-        yield value, text[position:end]
+        yield clean_value(value), text[position:end]
         position = end
 
 
@@ -128,5 +141,5 @@ def _cut_off_json(text: str) -> list[tuple[object, str]]:
     for end, closing in reversed(ends):
         for source in (text[start:end] + closing, text[start:end] + '"' + closing):
             with suppress(ValueError, RecursionError):
-                return [(json.loads(source), text[start:])]
+                return [(clean_value(json.loads(source)), text[start:])]
     return []

@@ -12,6 +12,9 @@ from coeval.llm.reading.markup import strip_bullet, strip_markup
 MAX_QUOTES = 40
 """Quotations looked up in one line; what a line quotes beyond that is left out."""
 
+MAX_LINE = 8000
+"""Characters of a line in which quotations are looked for."""
+
 _MAX_LOOKS = 200
 _CLOSERS = dict(zip("“‟«‹「『《〈", "””»›」』》〉", strict=True)) | {"„": "“”"}
 _OPENER = re.compile(r"[\"`“„‟«‹「『《〈＂]|(?<!\w)['‘](?=\S)")
@@ -35,6 +38,7 @@ def find_quotes(line: str, output: str) -> tuple[Quote, ...]:
     >>> find_quotes("It says “HELLO  world”.", "Well, hello world!")
     (Quote(text='HELLO  world', start=6, end=17),)
     """
+    line = line[:MAX_LINE]
     spans = _quoted_spans(line)
     if not spans:
         whole = _whole_line(line, output)

@@ -20,6 +20,11 @@ from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, r
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.leases import Hold
 
+RETRY = "Send it again from Set-up, or with --retry-unscored."
+
+UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+"""What an answer that nobody thought of may raise: that one is unscored, and the others go on."""
+
 SAMPLES_PER_ATTEMPT = 1000
 """A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
 
@@ -149,11 +154,31 @@ class _Work:
         except CallError as error:
             if error.kind not in UNREAD:
                 raise
-            judgment = _unread(item, instance, error)
+            judgment = _unscored(item, instance, str(error), error.received)
+        except UNFORESEEN as error:
+            said = f"The answer could not be read ({type(error).__name__}: {str(error)[:200]})."
+            judgment = _unscored(item, instance, said)
         return _Judged(item.instance, attempts, judgment)
 
     def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
+        """Write what came; a judgment that cannot be written becomes unscored and holds no other up."""
         judged = [outcome.result for outcome in outcomes if outcome.result is not None]
+        try:
+            self._write(judged)
+        except UNFORESEEN:
+            for judgment in judged:
+                self._write_alone(judgment)
+
+    def _write_alone(self, judged: _Judged) -> None:
+        try:
+            self._write([judged])
+        except UNFORESEEN as error:
+            said = f"The draft could not be stored ({type(error).__name__}). {RETRY}"
+            blank = ImportedDraft("", "", None, reason=said)
+            judgment = Judgment(dict.fromkeys(judged.judgment.drafts, blank))
+            self._write([replace(judged, judgment=judgment)])
+
+    def _write(self, judged: Sequence[_Judged]) -> None:
         new = [draft for each in judged for draft in each.drafts()]
         run = self.prepared.run.id
         with self.context.store.write() as db:
@@ -191,9 +216,8 @@ class _Judged:
         ]
 
 
-def _unread(item: Item, instance: Instance, error: CallError) -> Judgment:
-    said = f"{error} Send it again from Set-up, or with --retry-unscored."
-    blank = ImportedDraft(instance.external_id, "", None, reason=said, raw=error.received)
+def _unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judgment:
+    blank = ImportedDraft(instance.external_id, "", None, reason=f"{reason} {RETRY}", raw=raw)
     return Judgment(dict.fromkeys(item.criteria, blank))
 
 

@@ -7,6 +7,12 @@ import re
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import strip_bullet
 
+MAX_CRITERION = 5000
+"""Characters of a criterion that are looked at."""
+
+MAX_NAME = 300
+"""Longest text that an answer would repeat as the criterion's name."""
+
 _HEAD = re.compile(r"[^:：(\n–—]{1,80}?(?=\s*[:：(–—]|\s+-\s|\s*$)")
 _LEGEND = re.compile(
     r"(?<![\d.])(?P<n>-?\d{1,4})\s*(?:=|:|\(|means|is|[-–—])\s*[\"'“]?(?P<word>[^\d,;.()=\"”\n]{1,60}?)\s*"
@@ -21,10 +27,10 @@ def criterion_names(criterion: str) -> tuple[str, ...]:
     >>> criterion_names("Coherence (1-5): the collective quality of all sentences")
     ('Coherence (1-5): the collective quality of all sentences', 'Coherence')
     """
-    text = strip_bullet(criterion.strip())
+    text = strip_bullet(criterion[:MAX_CRITERION].strip())
     head = _HEAD.match(text)
     names = {head[0].strip()} if head else set()
-    names |= {text.rstrip(".")} if len(text.split()) <= 20 else set()
+    names |= {text.rstrip(".")} if len(text) <= MAX_NAME and len(text.split()) <= 20 else set()
     return tuple(sorted((name for name in names if re.search(r"[^\W\d_]", name)), key=lambda n: (-len(n), n)))
 
 
@@ -46,10 +52,11 @@ def anchors_of(criterion: str, low: float, high: float) -> dict[str, float]:
     {'bad': 1.0, 'ok': 2.0, 'good': 3.0}
     """
     for pattern in (_LEGEND, _REVERSED):
-        found = {
-            fold(match["word"]).strip(" '"): float(match["n"]) for match in pattern.finditer(criterion[:5000])
+        legend = {
+            fold(match["word"]).strip(" '"): float(match["n"])
+            for match in pattern.finditer(criterion[:MAX_CRITERION])
         }
-        anchors = {word: score for word, score in found.items() if word and low <= score <= high}
+        anchors = {word: score for word, score in legend.items() if word and low <= score <= high}
         if len(set(anchors.values())) > 1:
             return anchors
     return {}

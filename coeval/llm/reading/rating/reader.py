@@ -21,8 +21,8 @@ from coeval.llm.reading.rating.bare import bare
 from coeval.llm.reading.rating.in_json import json_rating
 from coeval.llm.reading.rating.shapes import Found, Sought, labelled, said
 
-MAX_READ = 100_000
-"""Characters of an answer that are read; a rating that stands later is nobody's rating."""
+MAX_READ = 24_000
+"""Characters of an answer in words that are read: of a longer one its beginning, and twice as much of its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,21 @@ def read_rating(
     ``sample`` is the text that was judged: what the answer copies from it is not taken for the verdict.
     """
     low, high = float(scale[0]), float(scale[1])
-    text = strip_thoughts(text[:MAX_READ])
+    text = strip_thoughts(text)
     if not re.search(r"\w", text):
         return Reading(None, "the answer is empty")
     sought = Sought(criterion_names(criterion or ""), high, fold(sample))
-    found = json_rating(text, sought) or _from_words(cut_echoes(text, sample), low, sought, criterion or "")
+    found = json_rating(text, sought) or _from_words(
+        cut_echoes(cut_middle(text), sample), low, sought, criterion or ""
+    )
     if found is None:
         return Reading(None, "no number stands where a score would")
     return _on_scale(found, low, high)
+
+
+def cut_middle(text: str) -> str:
+    """The text, or where it is longer than `MAX_READ` its beginning and its end, where verdicts stand."""
+    return text if len(text) <= MAX_READ else f"{text[: MAX_READ // 3]}\n…\n{text[-2 * MAX_READ // 3 :]}"
 
 
 def _on_scale(found: Found, low: float, high: float) -> Reading:
