@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from coeval.cli.commands import main
-from coeval.domain import Person, Study
+from coeval.domain import Call, Person, Study
 from coeval.errors import DamagedError, StorageError
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.store.engines.files import is_damaged
+from coeval.store.queries.drafting.calls import get_answer, record_calls
 from coeval.store.snapshots.copies import restore_newest
 from coeval.store.snapshots.shelves import FolderShelf
 from coeval.study.access import Context
@@ -180,6 +181,16 @@ def test_a_backup_of_a_damaged_file_leaves_nothing(context: Context, owner: Pers
 def test_a_backup_that_cannot_be_written_names_its_own_place(context: Context, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="none.*copy.db"):
         context.store.backup(tmp_path / "none" / "copy.db")
+
+
+def test_an_answer_that_is_none_is_not_kept(context: Context) -> None:
+    size = context.store.path.stat().st_size
+    with context.store.write() as db:
+        record_calls(db, [Call("a hash", 0, "m", "e", "{}", response="x" * 3_000_000)])
+        assert get_answer(db, "a hash", 0) is None
+        (kept,) = db.query("SELECT * FROM call")
+    assert "3,000,000 characters" in kept["error"] and len(kept["response"]) == 10_000
+    assert context.store.path.stat().st_size < size + 100_000
 
 
 def test_a_full_disk_names_the_file_that_is_full(

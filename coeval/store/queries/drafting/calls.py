@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sqlite_utils import Database
 
@@ -11,6 +12,11 @@ from coeval.domain import Call
 from coeval.store import Store
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row
+
+MAX_ANSWER = 2_000_000
+"""Characters of the longest answer that is kept."""
+
+KEPT_OF_TOO_LONG = 10_000
 
 CALL = Record(Call, elsewhere=("id",))
 
@@ -23,14 +29,25 @@ def get_answer(db: Database, request_hash: str, sample: int) -> Call | None:
 
 
 def record_calls(db: Database, calls: Iterable[Call]) -> None:
-    """Append calls, answered and failed; an answer that is there already is kept as it is."""
+    """Append calls, answered and failed; an answer that is there already is kept as it is.
+
+    An answer too long to be one is kept as a failure, with its beginning: a file that holds it would grow by as much
+    at every try.
+    """
     names = ", ".join(CALL.columns)
     marks = ", ".join(f":{name}" for name in CALL.columns)
     db.conn.executemany(
         f"INSERT INTO call ({names}) VALUES ({marks})"
         " ON CONFLICT (request_hash, sample) WHERE error = '' DO NOTHING",
-        [CALL.to_row(call) | {"created_at": call.created_at or now()} for call in calls],
+        [CALL.to_row(call) | {"created_at": call.created_at or now()} for call in map(_cut, calls)],
     )
+
+
+def _cut(call: Call) -> Call:
+    if len(call.response) <= MAX_ANSWER:
+        return call
+    said = f"The answer has {len(call.response):,} characters, more than {MAX_ANSWER:,}: it was not kept."
+    return replace(call, response=call.response[:KEPT_OF_TOO_LONG], error=call.error or said)
 
 
 def count_calls(db: Database) -> dict[str, float]:
