@@ -13,10 +13,12 @@ from coeval.store import Store
 from coeval.store.queries.people import accounts, people
 from coeval.study.access import OPERATOR, Context
 from coeval.study.people.accounts import (
-    LIMITS,
+    FREE_TRIES,
     Profile,
     accept_invitation,
+    build_keys,
     ensure_linked,
+    get_pause,
     invite,
     sign_in_by_huggingface,
     sign_in_with_password,
@@ -133,22 +135,43 @@ def test_both_are_held_against_a_hash(hosted: Context, monkeypatch: pytest.Monke
     assert len(verified) == 2 and all(secret.startswith("$argon2id$") for secret in verified)
 
 
-def test_tries_are_throttled_by_name_and_address(hosted: Context) -> None:
+def test_further_tries_wait_longer_and_longer_but_a_right_password_is_let_in(hosted: Context) -> None:
     make_account(hosted, "Ana")
-    for _ in range(LIMITS["pair"]):
+    for _ in range(FREE_TRIES["pair"]):
+        assert get_pause(hosted, "Ana", "10.0.0.1") == 0
         with pytest.raises(NotAllowedError, match="wrong"):
             enter(hosted, "Ana", "wrong password")
-    with pytest.raises(NotAllowedError, match="wait 15 minutes"):
-        enter(hosted, "aNA")  # the right password is refused as well, or guessing would go on
-    assert enter(hosted, "Ana", address="10.0.0.2")  # who guesses elsewhere does not lock Ana out
+    with pytest.raises(NotAllowedError, match="wait 1 s"):
+        enter(hosted, "aNA")  # a try that has not waited is not even looked at
+    pauses = []
+    for _ in range(6):
+        pauses.append(get_pause(hosted, "Ana", "10.0.0.1"))
+        with pytest.raises(NotAllowedError, match="tried often"):
+            sign_in_with_password(hosted, "Ana", "wrong password", "10.0.0.1", waited=pauses[-1])
+    assert pauses == [1, 2, 4, 8, 16, 16]
+    assert sign_in_with_password(hosted, "Ana", PASSWORD, "10.0.0.1", waited=16)
+    assert enter(hosted, "Ana", address="10.0.0.2")  # who guesses elsewhere does not even slow Ana down
     with hosted.store.write() as db:
         db.conn.execute("UPDATE sign_in_failure SET failed_at = '2020-01-01T00:00:00.000Z'")
     assert enter(hosted, "Ana")
 
 
+def test_strangers_cannot_lock_a_name_nor_everybody_behind_an_address(hosted: Context) -> None:
+    make_account(hosted, "Ana")
+    with hosted.store.write() as db:
+        for n in range(500):
+            for key in build_keys("Ana", f"192.0.2.{n}").values():
+                accounts.add_try(db, key)
+            for key in build_keys(f"guess {n}", "10.0.0.1").values():
+                accounts.add_try(db, key)
+    pause = get_pause(hosted, "Ana", "10.0.0.1")
+    assert 0 < pause <= 2
+    assert sign_in_with_password(hosted, "Ana", PASSWORD, "10.0.0.1", waited=pause)
+
+
 def test_being_let_in_does_not_count(hosted: Context) -> None:
     make_account(hosted, "Ana")
-    for _ in range(LIMITS["pair"] + 1):
+    for _ in range(FREE_TRIES["pair"] + 1):
         assert enter(hosted, "Ana")
 
 

@@ -1,14 +1,14 @@
 """Proving who one is: passwords with invitations that work once, Hugging Face, and a crowd service's link.
 
-Passwords are kept as Argon2id hashes. A sign-in costs the same whether or not the name exists, every try is
-counted before it is answered, and what was tried too often is refused until the window has passed.
+Passwords are kept as Argon2id hashes. A sign-in costs the same whether or not the name exists, and every try is
+counted before it is answered. What was tried often has to wait before each further try, and is never refused for
+that: else anybody could lock out whom they like, or everybody behind one address.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
 import unicodedata
 from dataclasses import dataclass
 from datetime import timedelta
@@ -36,15 +36,17 @@ from coeval.study.people.sessions import (
 INVITATION_DAYS = 7
 MIN_PASSWORD, MAX_PASSWORD = 10, 200
 WINDOW = timedelta(minutes=15)
-LIMITS = {"pair": 5, "address": 40, "name": 100}
-"""Refused tries in a window: by one address for one name, by one address, for one name."""
+FREE_TRIES = {"pair": 5, "address": 40, "name": 100}
+"""Refused tries in a window before the next has to wait: by one address for one name, by one address, for one name."""
+
+LONGEST_PAUSE = {"pair": 16.0, "address": 2.0, "name": 2.0}
+"""Seconds; a pause begins with one and doubles. Tries of one name from one address wait for each other besides."""
 
 ARRIVALS = 120
 """New people by links from one address in a window; a university is one address."""
 
-HASHER = PasswordHasher()
-AT_ONCE = threading.BoundedSemaphore(2)
-"""Each hash takes 64 MiB for a moment: a flood of sign-ins has to wait its turn."""
+HASHER = PasswordHasher(parallelism=1)
+"""64 MiB and three passes, on one processor: the others go on serving."""
 
 
 @cache
@@ -141,8 +143,7 @@ def hash_password(password: str, name: str) -> str:
         raise InputError(f"The password is too easy to guess: use at least {MIN_PASSWORD} characters.")
     if len(password) > MAX_PASSWORD:
         raise InputError(f"The password has over {MAX_PASSWORD} characters: shorten it.")
-    with AT_ONCE:
-        return HASHER.hash(password)
+    return HASHER.hash(password)
 
 
 def _normal(password: str) -> str:
@@ -151,25 +152,34 @@ def _normal(password: str) -> str:
 
 
 def sign_in_with_password(
-    context: Context, name: str, password: str, address: str, *, old_token: str | None = None
+    context: Context,
+    name: str,
+    password: str,
+    address: str,
+    *,
+    waited: float = 0.0,
+    old_token: str | None = None,
 ) -> tuple[Person, str]:
-    """Sign in to an account; ``address`` is where the request came from.
+    """Sign in to an account; ``address`` is where the request came from, ``waited`` the seconds it has waited.
 
     Raises:
-        NotAllowedError: the name or the password is wrong (never which), or there were too many tries.
+        NotAllowedError: the name or the password is wrong (never which), or the try has not waited its pause.
     """
     if context.settings.sign_in is not SignIn.ACCOUNTS:
         raise NotAllowedError("Passwords are not in use here: use the sign-in page.")
-    tries = _count_try(context, name, address)
+    tries = _count_try(context, name, address, waited)
     with context.store.read() as db:
         account = accounts.get_account(db, "password", " ".join(name.split()))
     if not _is_right(account, password):
-        raise NotAllowedError("The name or the password is wrong.")
+        pause = get_pause(context, name, address)
+        again = f" That was tried often: the next answer takes {pause:.0f} s." if pause else ""
+        raise NotAllowedError(f"The name or the password is wrong.{again}")
     assert account is not None
+    rehashed = HASHER.hash(_normal(password)) if HASHER.check_needs_rehash(account.secret) else ""
     with context.store.write() as db:
         accounts.remove_tries(db, tries)
-        if HASHER.check_needs_rehash(account.secret):
-            accounts.set_secret(db, account.person.id, HASHER.hash(_normal(password)))
+        if rehashed:
+            accounts.set_secret(db, account.person.id, rehashed)
         return account.person, open_session(db, account.person, old_token)
 
 
@@ -177,24 +187,45 @@ def _is_right(account: Account | None, password: str) -> bool:
     nobodys = _nobodys_secret()  # made before it is known whether it is needed: the first time takes longer
     secret = account.secret if account else nobodys
     try:
-        with AT_ONCE:
-            HASHER.verify(secret, _normal(password[: MAX_PASSWORD + 1]))
+        HASHER.verify(secret, _normal(password[: MAX_PASSWORD + 1]))
     except (VerificationError, InvalidHashError):
         return False
     return account is not None
 
 
-def _count_try(context: Context, name: str, address: str) -> list[int]:
-    """Count this try before it is answered, so that many at once cannot slip through together."""
-    who = " ".join(name.split()).casefold()[:MAX_NAME]
-    kinds = {"pair": f"{who}\n{address}", "address": address, "name": who}
+def fold_name(name: str) -> str:
+    """The name by which tries are counted."""
+    return " ".join(name.split()).casefold()[:MAX_NAME]
+
+
+def get_pause(context: Context, name: str, address: str) -> float:
+    """Seconds that a try for a name from an address has to wait before it is answered."""
+    with context.store.read() as db:
+        return _pause(db, build_keys(name, address))
+
+
+def _pause(db: Database, keys: dict[str, str]) -> float:
     since = time_from_now(-WINDOW)
+    over = {kind: accounts.count_tries(db, key, since) - FREE_TRIES[kind] for kind, key in keys.items()}
+    return max(min(2.0 ** min(n, 10), LONGEST_PAUSE[kind]) if n >= 0 else 0.0 for kind, n in over.items())
+
+
+def build_keys(name: str, address: str) -> dict[str, str]:
+    """Under what a try is counted: hashes, so that the file names nobody who was never here."""
+    who = fold_name(name)
+    texts = {"pair": f"{who}\n{address}", "address": address, "name": who}
+    return {kind: hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest() for kind, text in texts.items()}
+
+
+def _count_try(context: Context, name: str, address: str, waited: float) -> list[int]:
+    """Count this try before it is answered, so that many at once cannot slip through together."""
+    keys = build_keys(name, address)
     with context.store.write() as db:
-        accounts.prune_tries(db, since)
-        keys = {kind: hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest() for kind, text in kinds.items()}
-        if any(accounts.count_tries(db, key, since) >= LIMITS[kind] for kind, key in keys.items()):
-            minutes = int(WINDOW.total_seconds() // 60)
-            raise NotAllowedError(f"That was tried too often: wait {minutes} minutes, then try again.")
+        accounts.prune_tries(db, time_from_now(-WINDOW))
+        # a name and an address are others' too, who may have made the pause longer meanwhile
+        pause = _pause(db, {"pair": keys["pair"]})
+        if waited < pause:
+            raise NotAllowedError(f"That was tried often: wait {pause:.0f} s, then try again.")
         return [accounts.add_try(db, key) for key in keys.values()]
 
 

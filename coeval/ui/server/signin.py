@@ -24,6 +24,7 @@ from coeval.ui.server.identity import (
     set_cookie,
 )
 from coeval.ui.server.pages import render_page
+from coeval.ui.server.waiting import WaitingRoom
 
 TICKET = "coeval_login"
 TICKET_SECONDS = 600
@@ -54,8 +55,9 @@ def add_sign_in(app: FastAPI, context: Context) -> None:
     if kind is SignIn.NAMES:
         _add_names(app, context)
     elif kind is SignIn.ACCOUNTS:
-        _add_accounts(app, context)
-        _add_invitations(app, context)
+        room = WaitingRoom()
+        _add_accounts(app, context, room)
+        _add_invitations(app, context, room)
     else:
         _add_huggingface(app, context)
 
@@ -107,27 +109,39 @@ def _add_names(app: FastAPI, context: Context) -> None:
             return _sign_in_page(context, str(error), name, check_next(next))
 
 
-def _add_accounts(app: FastAPI, context: Context) -> None:
+def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:
     @app.post("/signin")
-    def post_password(
+    async def post_password(
         request: Request,
         name: str = Form("", max_length=1000),
         password: str = Form("", max_length=1000),
         next: str = Form("", max_length=200),
     ) -> Response:
-        address = request.client.host if request.client else ""
-        old = read_session(context, request)
-        try:
+        address, old = _address_of(request), read_session(context, request)
+
+        def pause() -> float:
+            return accounts.get_pause(context, name, address)
+
+        def sign_in(waited: float) -> Response:
             return _let_in(
                 context,
-                lambda: accounts.sign_in_with_password(context, name, password, address, old_token=old),
+                lambda: accounts.sign_in_with_password(
+                    context, name, password, address, waited=waited, old_token=old
+                ),
                 f"./{check_next(next)}",
             )
+
+        try:
+            return await room.check(accounts.fold_name(name), address, pause, sign_in)
         except CoevalError as error:
             return _sign_in_page(context, str(error), name, check_next(next))
 
 
-def _add_invitations(app: FastAPI, context: Context) -> None:
+def _address_of(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
     @app.get("/invite/{token}")
     def show_invitation(token: str) -> Response:
         try:
@@ -136,19 +150,23 @@ def _add_invitations(app: FastAPI, context: Context) -> None:
             return render_page("message", 410, title="Invitation", text=str(error), base="../")
 
     @app.post("/invite/{token}")
-    def post_invitation(
+    async def post_invitation(
         request: Request,
         token: str,
         name: str = Form("", max_length=1000),
         password: str = Form("", max_length=1000),
     ) -> Response:
         old = read_session(context, request)
-        try:
+
+        def accept() -> Response:
             return _let_in(
                 context,
                 lambda: accounts.accept_invitation(context, token, name, password, old_token=old),
                 "../",
             )
+
+        try:
+            return await room.work(_address_of(request), accept)
         except NotAllowedError as error:
             return render_page("message", 410, title="Invitation", text=str(error), base="../")
         except CoevalError as error:
