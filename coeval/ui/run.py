@@ -14,6 +14,7 @@ import uvicorn
 from coeval.errors import InputError
 from coeval.settings import Settings
 from coeval.study.access import Context
+from coeval.study.hosting.leftovers import sweep
 from coeval.study.hosting.snapshots import open_kept
 from coeval.study.importing.demo import ensure_demo
 from coeval.ui.app import build_app
@@ -35,6 +36,7 @@ def run_server(
     settings = replace(settings, host=host, port=port)
     store, keeper = open_kept(settings)
     context = Context(store, settings)
+    sweep(context)
     ensure_demo(context)
     shown = f"[{host}]" if ":" in host else host
     print(f"CoEval is at http://{shown}:{port}  (file: {context.store.path}; Ctrl+C stops it)", flush=True)
