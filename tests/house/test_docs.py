@@ -12,7 +12,7 @@ from coeval.cli.commands import build_parser
 from coeval.llm.protocols.registry import list_protocols
 from coeval.study.exporting.export import TABLES
 from coeval.ui.server.help_pages import HELP, TITLES, render
-from tests.benchmarks import agreement, agreement_tab, prefill, saves, scrutiny, size, start
+from tests.benchmarks import agreement, agreement_tab, beside, prefill, saves, scrutiny, size, start
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -91,5 +91,6 @@ GOALS = {
     "scrutiny": [scrutiny.GOAL_MS, scrutiny.GOAL_RATIO],
     "saves": [saves.GOALS["paced_p95_ms"], saves.GOALS["flat_per_second"], saves.GOALS["volume_ratio"]],
     "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
+    "beside": [beside.GOAL],
     "start": [start.GOAL],
 }
