@@ -7,6 +7,7 @@ Other rooms import from here: ``from coeval.domain import Task``.
 from coeval.domain.calls import Answer, Ask, Call, Message, Request, TokenProb
 from coeval.domain.columns import CONTEXT_ROLES, Column, ColumnRole
 from coeval.domain.criteria import (
+    MAX_ADDED,
     MAX_REMARK,
     Action,
     Ballot,
@@ -80,6 +81,7 @@ __all__ = [
     "Invitation",
     "Job",
     "JobState",
+    "MAX_ADDED",
     "MAX_REMARK",
     "MAX_TEXT",
     "Lease",

@@ -11,6 +11,9 @@ from coeval.domain.tasks import Instance, Scale
 MAX_REMARK = 10_000
 """Longest text, in characters, that an evaluator or annotator may enter in one box."""
 
+MAX_ADDED = 50
+"""Most criteria one ballot, and most lines one evaluation, may add."""
+
 
 class Action(StrEnum):
     """The four things a person can do to a drafted line (CoEval paper, section 3)."""

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coeval.domain import MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
 from coeval.errors import InputError
 
 ON_A_PROPOSAL = (Action.APPROVE, Action.REVISE, Action.DELETE)
-MAX_ADDED = 50
 
 
 def same_words(text: str) -> str:
@@ -123,13 +122,17 @@ class ProposalTally:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A round's count: per proposal, the criteria people added, and rates overall and by group."""
+    """A round's count: per proposal, the criteria people added, and rates overall and by group.
+
+    ``saves`` is how often its ballots were saved: it grows with every change of a vote.
+    """
 
     proposals: tuple[ProposalTally, ...]
     added: tuple[Wording, ...]
     overall: ActionRates
     by_group: Mapping[str, ActionRates]
     n_ballots: int
+    saves: int = 0
 
 
 def rate(actions: Iterable[Action]) -> ActionRates:
@@ -156,6 +159,7 @@ def tally(proposals: Sequence[Proposal], ballots: Sequence[Ballot]) -> Tally:
             for group in sorted(groups)
         },
         n_ballots=len(ballots),
+        saves=sum(ballot.revision for ballot in ballots),
     )
 
 

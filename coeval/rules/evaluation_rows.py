@@ -10,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from coeval.domain import MAX_REMARK, Action, Arm, Draft, EvaluationRow, RowKind, Scale, ScrutinyRow
+from coeval.domain import (
+    MAX_ADDED,
+    MAX_REMARK,
+    Action,
+    Arm,
+    Draft,
+    EvaluationRow,
+    RowKind,
+    Scale,
+    ScrutinyRow,
+)
 from coeval.errors import InputError
-
-MAX_ADDED = 50
 
 
 @dataclass(frozen=True, slots=True)

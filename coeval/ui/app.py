@@ -23,14 +23,16 @@ from coeval.study.drafting.worker import mark_interrupted
 from coeval.study.people.sessions import get_member
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.joining import add_joining
+from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.gradio_gate import GradioGate
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import read_session
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
+from coeval.ui.study_app.criteria.api import add_criteria_api
 from coeval.ui.study_app.downloads import add_downloads
-from coeval.ui.study_app.scrutiny.api import add_api
+from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
 from coeval.ui.study_app.study_page import build_main
 
 HERE = Path(__file__).parent
@@ -61,7 +63,9 @@ def build_app(context: Context) -> FastAPI:
     _add_health(app, context)
     add_joining(app, context)
     add_downloads(app, context)
-    add_api(app, context)
+    add_criteria_api(app, context)
+    add_scrutiny_api(app, context)
+    add_error_answers(app)
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
     _mount(app, context, build_main(context), "/", None, "ui/")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coeval.rules.arms import Design, Display
+from tests.support.bench import CRITERIA, make_instances
 from tests.support.ui_steps import press
-from tests.support.ui_study import CRITERIA, make_instance
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
-pytest_plugins = ["tests.support.ui_harness"]
 pytestmark = pytest.mark.browser
 
 
@@ -30,9 +30,9 @@ def faults(page: Page) -> list[str]:
     ]
 
 
-def working(page: Page, harness: Harness) -> None:
+def working(page: Page, bench: Bench) -> None:
     """Every kind of line: approved, scored anew, revised, deleted, added; a mark lit and one not."""
-    harness.open_bench(page)
+    bench.open_bench(page)
     press(page, "f", "a", "3", "r", "Control+A")
     page.keyboard.type("“herbs” is fine")
     press(page, "Escape", "ArrowDown", "d", "e")
@@ -40,55 +40,46 @@ def working(page: Page, harness: Harness) -> None:
     page.wait_for_timeout(300)
 
 
-def blind(page: Page, harness: Harness) -> None:
-    harness.study.blind = {1}
-    harness.open_bench(page)
+def blind(page: Page, bench: Bench) -> None:
+    bench.design = Design(blind_share=1)
+    bench.open_bench(page)
 
 
-def unscored(page: Page, harness: Harness) -> None:
-    harness.study.unscored = {1}
-    harness.open_bench(page)
+def unscored(page: Page, bench: Bench) -> None:
+    bench.unscored = True
+    bench.open_bench(page)
 
 
-def offline(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def offline(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "a", "a", "a", "a", "a")
-    harness.study.fail = 503
+    bench.fail = 503
     press(page, "Control+Enter")
     page.get_by_text("Offline, kept here").wait_for()
 
 
-def conflict(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def conflict(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "a", "3", "a", "a", "d")
-    body = {
-        "uid": "x",
-        "instance": 1,
-        "criterion": 1,
-        "revision": 0,
-        "filter": "all",
-        "rows": [],
-        "added": [],
-        "score": 1,
-    }
-    harness.study.submit(body)
+    bench.save_elsewhere(1)
     press(page, "Control+Enter")
     page.get_by_role("heading", name="There are two versions").wait_for()
 
 
-def ended(page: Page, harness: Harness) -> None:
-    harness.study.instances = []
-    harness.open_bench(page, state="end")
+def ended(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    page.get_by_role("button", name="Flagged", exact=True).click()
+    page.get_by_role("heading", name="No flags").wait_for()
 
 
-def keys(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def keys(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "?")
 
 
-def guidelines(page: Page, harness: Harness) -> None:
-    harness.study.display = "markdown"
-    harness.open_bench(page)
+def guidelines(page: Page, bench: Bench) -> None:
+    bench.design = Design(display=Display.MARKDOWN)
+    bench.open_bench(page)
     press(page, "g")
 
 
@@ -97,17 +88,15 @@ STATES = [working, blind, unscored, offline, conflict, ended, keys, guidelines]
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
-def test_axe_finds_no_serious_fault(
-    page: Page, harness: Harness, state: Callable[..., None], theme: str
-) -> None:
+def test_axe_finds_no_serious_fault(page: Page, bench: Bench, state: Callable[..., None], theme: str) -> None:
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
-    state(page, harness)
+    state(page, bench)
     assert faults(page) == []
 
 
-def test_the_theme_of_gradio_wins_over_the_systems(page: Page, harness: Harness) -> None:
+def test_the_theme_of_gradio_wins_over_the_systems(page: Page, bench: Bench) -> None:
     ground = "() => getComputedStyle(document.querySelector('.ce-card')).backgroundColor"
-    harness.open_bench(page)
+    bench.open_bench(page)
     light = page.evaluate(ground)
     page.evaluate("document.body.classList.add('dark')")
     dark = page.evaluate(ground)
@@ -118,8 +107,8 @@ def test_the_theme_of_gradio_wins_over_the_systems(page: Page, harness: Harness)
     assert page.evaluate(ground) == light
 
 
-def test_roles_states_and_announcements(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_roles_states_and_announcements(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     live = page.locator(".wb > .ce-sr[role=status]")
     assert live.inner_text() == f"Instance 1 of 3, criterion 1 of 2: {CRITERIA[0]}"
     open_ = page.get_by_role("group", name="Conclusion to decide: It does not satisfy")
@@ -142,8 +131,8 @@ def test_roles_states_and_announcements(page: Page, harness: Harness) -> None:
     assert bar.get_attribute("aria-valuenow") == "48"
 
 
-def test_every_line_has_one_tab_stop_for_its_decision(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_every_line_has_one_tab_stop_for_its_decision(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     stops = page.locator(".rt-row .rt-group").evaluate_all(
         "groups => groups.map((group) => group.querySelectorAll('[role=radio][tabindex=\"0\"]').length)"
     )
@@ -156,10 +145,10 @@ def test_every_line_has_one_tab_stop_for_its_decision(page: Page, harness: Harne
     ]  # the score's decision is the score itself; its two buttons are plain ones
 
 
-def test_a_phone_holds_it_all(page: Page, harness: Harness) -> None:
-    harness.study.instances = [make_instance(1, "Long" * 400 + " word " * 300)]
+def test_a_phone_holds_it_all(page: Page, bench: Bench) -> None:
+    bench.instances = make_instances(1, "Long" * 400 + " word " * 300)
     page.set_viewport_size({"width": 390, "height": 844})
-    working(page, harness)
+    working(page, bench)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     small = """() => [...document.querySelectorAll('.rt-act, .rt-step, .wb-foot button')]
         .filter((node) => node.getClientRects().length)

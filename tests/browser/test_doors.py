@@ -66,7 +66,7 @@ class Served:
             load_settings({}, db=folder / "coeval.db"), public_url=f"http://127.0.0.1:{port}", **changes
         )
         self.context = Context(Store(settings.db), settings)
-        server = stack.enter_context(Running(self.context, port))
+        server = stack.enter_context(Running(self.context, port=port))
         self.url, self.app = server.url, server.app
 
     def invite(self, role: Role, name: str = "") -> str:

@@ -11,9 +11,8 @@ from tests.support.ui_steps import at_step, press, wait_saved
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
-pytest_plugins = ["tests.support.ui_harness"]
 pytestmark = pytest.mark.browser
 
 DECIDE_ALL = ["a", "3", "a", "a", "a"]
@@ -44,8 +43,8 @@ TYPED = {
 }
 
 
-def test_a_reload_brings_back_what_was_typed(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_a_reload_brings_back_what_was_typed(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "j")
     at_step(page, "2", "1")
     type_some(page)
@@ -58,26 +57,26 @@ def test_a_reload_brings_back_what_was_typed(page: Page, harness: Harness) -> No
     assert typed(page) == {"boxes": [], "score": [], "actions": ["none"] * 5}
 
 
-def test_a_crash_of_the_page_loses_nothing(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_a_crash_of_the_page_loses_nothing(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     type_some(page)
     again = page.context.new_page()
     page.close(run_before_unload=False)  # no event of leaving reaches the page, as in a crash
-    harness.open_bench(again)
+    bench.open_bench(again)
     assert typed(again) == TYPED
 
 
-def test_another_person_in_the_same_browser_sees_none_of_it(page: Page, harness: Harness) -> None:
-    harness.open_bench(page, "person=p1")
+def test_another_person_in_the_same_browser_sees_none_of_it(page: Page, bench: Bench) -> None:
+    bench.open_bench(page, name="Ana")
     type_some(page)
-    harness.open_bench(page, "person=p2")
+    bench.open_bench(page, name="Ben")
     assert typed(page)["boxes"] == []
-    harness.open_bench(page, "person=p1")
+    bench.open_bench(page, name="Ana")
     assert typed(page) == TYPED
 
 
-def test_going_to_another_step_and_back_keeps_it_too(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_going_to_another_step_and_back_keeps_it_too(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     type_some(page)
     press(page, "Escape", "]")
     at_step(page, "1", "2")
@@ -87,8 +86,8 @@ def test_going_to_another_step_and_back_keeps_it_too(page: Page, harness: Harnes
     assert typed(page) == TYPED
 
 
-def test_offline_it_is_kept_and_online_it_is_saved_once(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_offline_it_is_kept_and_online_it_is_saved_once(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
     page.context.set_offline(True)
     press(page, "Control+Enter")
@@ -97,95 +96,95 @@ def test_offline_it_is_kept_and_online_it_is_saved_once(page: Page, harness: Har
     page.context.set_offline(False)
     at_step(page, "1", "2")
     assert page.locator(".wb-status").inner_text().startswith("Saved ")
-    assert [one["score"] for one in harness.study.submissions] == [3]
+    assert [one["score"] for one in bench.saved()] == [3]
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox'))") == []
 
 
-def test_a_server_in_trouble_is_tried_again_by_itself(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_a_server_in_trouble_is_tried_again_by_itself(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.fail = 503
+    bench.fail = 503
     press(page, "Control+Enter")
     page.get_by_text("Offline, kept here").wait_for()
-    harness.study.fail = 0
+    bench.fail = 0
     at_step(page, "1", "2")
-    uids = {one["uid"] for one in harness.submissions()}
-    assert len(harness.submissions()) >= 2 and len(uids) == 1 and len(harness.study.submissions) == 1
+    uids = {one["uid"] for one in bench.requests}
+    assert len(bench.requests) >= 2 and len(uids) == 1 and len(bench.saved()) == 1
 
 
-def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.drop = True
+    bench.drop = True
     press(page, "Control+Enter")
     page.get_by_text("Offline, kept here").wait_for()
-    harness.study.drop = False
+    bench.drop = False
     page.get_by_role("button", name="Try now").click()
     at_step(page, "1", "2")
-    assert len(harness.study.submissions) == 1
+    assert len(bench.saved()) == 1
 
 
-def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.fail = 503
+    bench.fail = 503
     press(page, "Control+Enter")
     page.get_by_text("Offline, kept here").wait_for()
     again = page.context.new_page()
     page.close(run_before_unload=False)
-    harness.study.fail = 0
-    harness.open_bench(again)
-    assert len(harness.study.submissions) == 1
+    bench.fail = 0
+    bench.open_bench(again)
+    assert len(bench.saved()) == 1
     at_step(again, "1", "2")
     assert "an answer that was waiting here" in again.locator(".ce-toast").inner_text()
 
 
-def test_signed_out_says_so_and_saves_after_signing_in(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_signed_out_says_so_and_saves_after_signing_in(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.fail = 401
+    bench.fail = 401
     press(page, "Control+Enter")
     page.get_by_text("You are signed out. Your answer is kept here").wait_for()
-    harness.study.fail = 0
+    bench.fail = 0
     page.get_by_role("button", name="Sign in").click()
-    wait_saved(page, harness, 1)
+    wait_saved(page, bench, 1)
     at_step(page, "1", "2")
 
 
-def test_editing_again_while_it_waits_sends_the_new_words_once(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_editing_again_while_it_waits_sends_the_new_words_once(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.fail = 503
+    bench.fail = 503
     press(page, "Control+Enter")
     page.get_by_role("button", name="Edit again").click()
-    harness.study.fail = 0
+    bench.fail = 0
     page.locator("[data-kind=score]").focus()
     press(page, "5", "Control+Enter")
     at_step(page, "1", "2")
-    assert [one["score"] for one in harness.study.submissions] == [5]
+    assert [one["score"] for one in bench.saved()] == [5]
 
 
-def test_a_refused_save_says_why_and_keeps_the_words(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_a_refused_save_says_why_and_keeps_the_words(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.fail = 422
+    bench.fail = 422
     press(page, "Control+Enter")
     alert = page.locator("[role=alert] .ce-toast")
     alert.wait_for()
     assert alert.inner_text().startswith("Refused with 422. Nothing you typed is lost.")
-    harness.study.fail = 0
+    bench.fail = 0
     press(page, "Control+Enter")
     at_step(page, "1", "2")
-    assert alert.count() == 0 and len(harness.study.submissions) == 1
+    assert alert.count() == 0 and len(bench.saved()) == 1
 
 
-def open_two(page: Page, harness: Harness) -> Page:
+def open_two(page: Page, bench: Bench) -> Page:
     """Two tabs on one step; the other saves a 5, this one is about to save a 3."""
     other = page.context.new_page()
-    harness.open_bench(page)
-    harness.open_bench(other)
+    bench.open_bench(page)
+    bench.open_bench(other)
     press(other, "a", "5", "a", "a", "a", "Control+Enter")
-    wait_saved(other, harness, 1)
+    wait_saved(other, bench, 1)
     page.bring_to_front()
     page.locator("[data-kind=conclusion]").focus()
     press(page, "a", "3", "a", "a", "d", "Control+Enter")
@@ -193,8 +192,8 @@ def open_two(page: Page, harness: Harness) -> Page:
     return other
 
 
-def test_the_stale_tab_shows_both_versions_and_may_go_on_with_its_own(page: Page, harness: Harness) -> None:
-    open_two(page, harness)
+def test_the_stale_tab_shows_both_versions_and_may_go_on_with_its_own(page: Page, bench: Bench) -> None:
+    open_two(page, bench)
     here, saved = page.locator(".ce-version").all_inner_texts()
     assert "score 3" in here and "deleted" in here and "score 5" in saved
     press(page, "Escape")
@@ -206,15 +205,15 @@ def test_the_stale_tab_shows_both_versions_and_may_go_on_with_its_own(page: Page
         "a reload while choosing lost the words"
     )
     page.get_by_role("button", name="Go on with mine").click()
-    assert len(harness.study.submissions) == 1
+    assert len(bench.saved()) == 1
     press(page, "Control+Enter")
-    wait_saved(page, harness, 2)
-    first, second = harness.study.submissions
-    assert (first["score"], first["revision"], second["score"], second["revision"]) == (5, 0, 3, 1)
+    wait_saved(page, bench, 2)
+    first, second = bench.saved()
+    assert (first["score"], first["revision"], second["score"], second["revision"]) == (5, 1, 3, 2)
 
 
-def test_the_stale_tab_may_take_the_saved_version(page: Page, harness: Harness) -> None:
-    open_two(page, harness)
+def test_the_stale_tab_may_take_the_saved_version(page: Page, bench: Bench) -> None:
+    open_two(page, bench)
     page.get_by_role("button", name="Take the saved one").click()
     assert page.locator(".rt-step[aria-checked=true]").inner_text() == "5"
     page.reload()
@@ -222,23 +221,22 @@ def test_the_stale_tab_may_take_the_saved_version(page: Page, harness: Harness) 
     assert page.locator("dialog[open]").count() == 0 and page.locator(".wb-banner").inner_text() == ""
 
 
-def test_two_versions_that_say_the_same_need_no_choice(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_two_versions_that_say_the_same_need_no_choice(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
-    harness.study.drop = True
+    bench.drop = True
     press(page, "Control+Enter")
     page.get_by_role("button", name="Edit again").click()
-    harness.study.drop = False
+    bench.drop = False
     press(page, "Control+Enter")
     at_step(page, "1", "2")
-    assert page.locator("dialog").count() == 0 and len(harness.study.submissions) == 1
+    assert page.locator("dialog").count() == 0 and len(bench.saved()) == 1
 
 
-def test_words_typed_before_another_save_are_shown_on_return(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_words_typed_before_another_save_are_shown_on_return(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     type_some(page)
-    body = {"uid": "elsewhere", "instance": 1, "criterion": 1, "revision": 0, "filter": "all", "rows": []}
-    harness.study.submit({**body, "added": [], "score": 1})
+    bench.save_elsewhere(1)
     page.reload()
     page.get_by_role("heading", name="There are two versions").wait_for()
     here, saved = page.locator(".ce-version").all_inner_texts()
@@ -247,13 +245,13 @@ def test_words_typed_before_another_save_are_shown_on_return(page: Page, harness
     assert typed(page) == TYPED
 
 
-def test_without_storage_the_page_works_and_warns(browser: Browser, harness: Harness) -> None:
+def test_without_storage_the_page_works_and_warns(browser: Browser, bench: Bench) -> None:
     context = browser.new_context()
     context.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
     page = context.new_page()
-    harness.open_bench(page)
+    bench.open_bench(page)
     press(page, *DECIDE_ALL)
     assert "keeps no unsaved work" in page.locator("[role=alert] .ce-toast").inner_text()
     press(page, "Control+Enter")
-    wait_saved(page, harness, 1)
+    wait_saved(page, bench, 1)
     context.close()

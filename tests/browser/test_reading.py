@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from coeval.domain import ColumnRole, EvaluationRow, Quote, RowKind, Task
+from coeval.rules.arms import Design, Display
+from tests.support.bench import OUTPUT, evidence, make_instances, make_rows
 from tests.support.ui_steps import at_step, press
-from tests.support.ui_study import OUTPUT, make_instance, make_rows, quote_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
-pytest_plugins = ["tests.support.ui_harness"]
 pytestmark = pytest.mark.browser
 
 PANE = ".wb-pane-output .wb-text"
 
 
-def show(page: Page, harness: Harness, output: str, quotes: list[str], display: str = "plain") -> None:
+def show(
+    page: Page, bench: Bench, output: str, quotes: list[str], display: str = "plain", question: str = ""
+) -> None:
     """One instance with a line of evidence for every quote."""
-    rows = make_rows(1100, output)[:2]
-    for n, quote in enumerate(quotes):
-        row = {"id": 1200 + n, "kind": "evidence", "text": f"Line {n}.", "quotes": [quote_in(quote, output)]}
-        rows.append(row)
-    harness.study.instances = [make_instance(1, output)]
-    harness.study.rows, harness.study.display = {(1, 1): rows}, display
-    harness.open_bench(page)
+    lines = tuple(evidence(f"Line {n}.", quote, output) for n, quote in enumerate(quotes))
+    bench.instances = [replace(one, input=question or one.input) for one in make_instances(1, output)]
+    bench.rows = lambda instance: (*make_rows(output)[:2], *lines)
+    bench.design = Design(display=Display(display))
+    bench.open_bench(page)
 
 
 def marks(page: Page) -> list[tuple[str, str]]:
@@ -57,15 +59,15 @@ def select(page: Page, words: str) -> None:
     page.evaluate(script, [PANE, words])
 
 
-def test_marks_stand_at_code_points_not_utf16_units(page: Page, harness: Harness) -> None:
+def test_marks_stand_at_code_points_not_utf16_units(page: Page, bench: Bench) -> None:
     # Each fox is one code point and two UTF-16 units; the flag is two code points, four units.
     output = "🦊🦊 a 🇫🇮 fox 香水 said 𝔥𝔦 to é (e + acute) and left."
-    show(page, harness, output, ["fox 香水", "𝔥𝔦", "é (e", "left."])
+    show(page, bench, output, ["fox 香水", "𝔥𝔦", "é (e", "left."])
     assert marks(page) == [("fox 香水", "1"), ("𝔥𝔦", "2"), ("é (e", "3"), ("left.", "4")]
     assert page.locator(PANE).evaluate("node => node.textContent") == output
 
 
-def test_offsets_agree_with_python_on_any_text(page: Page, harness: Harness) -> None:
+def test_offsets_agree_with_python_on_any_text(page: Page, bench: Bench) -> None:
     # 300 random texts over letters of one and two UTF-16 units, cut by Python and by the browser.
     draw = random.Random(5)
     cases: list[tuple[str, int, int, str]] = []
@@ -74,9 +76,9 @@ def test_offsets_agree_with_python_on_any_text(page: Page, harness: Harness) -> 
         start = draw.randint(0, len(text))
         end = draw.randint(start, len(text))
         cases.append((text, start, end, text[start:end]))
-    harness.open_bench(page)
+    bench.open_bench(page)
     script = """async (cases) => {
-        const { utf16Index } = await import('../static/texts/text.js');
+        const { utf16Index } = await import('/ui/texts/text.js');
         return cases.filter(([text, start, end, cut]) => {
             const at = utf16Index(text);
             return text.slice(at(start), at(end)) !== cut;
@@ -85,16 +87,16 @@ def test_offsets_agree_with_python_on_any_text(page: Page, harness: Harness) -> 
     assert page.evaluate(script, cases) == []
 
 
-def test_overlapping_quotes_share_their_letters(page: Page, harness: Harness) -> None:
-    show(page, harness, "abcdefghij", ["bcdef", "efgh", "bcdef"])
+def test_overlapping_quotes_share_their_letters(page: Page, bench: Bench) -> None:
+    show(page, bench, "abcdefghij", ["bcdef", "efgh", "bcdef"])
     # b-d belongs to 1 and 3, e-f to all, g-h to 2; labels stand where a quote ends.
     assert marks(page) == [("bcd", ""), ("ef", "1 3"), ("gh", "2")]
     press(page, "ArrowDown", "ArrowDown", "ArrowDown")
     assert page.locator("mark.is-on").all_inner_texts() == ["ef", "gh"]
 
 
-def test_marks_and_rows_lead_to_each_other(page: Page, harness: Harness) -> None:
-    show(page, harness, OUTPUT, ["condensed", "sprayed"])
+def test_marks_and_rows_lead_to_each_other(page: Page, bench: Bench) -> None:
+    show(page, bench, OUTPUT, ["condensed", "sprayed"])
     page.get_by_text("sprayed").click()
     row = page.locator(".rt-row.is-current")
     assert "Evidence 2" in row.inner_text()
@@ -105,8 +107,8 @@ def test_marks_and_rows_lead_to_each_other(page: Page, harness: Harness) -> None
     assert "Evidence 2" in page.locator(".rt-row.is-linked").inner_text()
 
 
-def test_the_mark_of_the_current_row_is_brought_into_view(page: Page, harness: Harness) -> None:
-    show(page, harness, "word " * 3000 + "needle" + " word" * 1000, ["needle"])
+def test_the_mark_of_the_current_row_is_brought_into_view(page: Page, bench: Bench) -> None:
+    show(page, bench, "word " * 3000 + "needle" + " word" * 1000, ["needle"])
     press(page, "ArrowDown", "ArrowDown")
     inside = """([pane, mark]) => {
         const [frame, box] = [pane, mark].map((one) => document.querySelector(one).getBoundingClientRect());
@@ -115,8 +117,8 @@ def test_the_mark_of_the_current_row_is_brought_into_view(page: Page, harness: H
     assert page.evaluate(inside, [PANE, "mark"])
 
 
-def test_e_adds_the_selected_words(page: Page, harness: Harness) -> None:
-    show(page, harness, OUTPUT, ["condensed"])
+def test_e_adds_the_selected_words(page: Page, bench: Bench) -> None:
+    show(page, bench, OUTPUT, ["condensed"])
     select(page, "can be condensed, then put")
     press(page, "e")
     box = page.locator("[data-action=add] textarea").first
@@ -126,15 +128,15 @@ def test_e_adds_the_selected_words(page: Page, harness: Harness) -> None:
     assert marks(page) == [("can be ", ""), ("condensed", "1"), (", then put", "2")]
 
 
-def test_words_are_selected_without_a_mouse(page: Page, harness: Harness) -> None:
-    show(page, harness, OUTPUT, [])
+def test_words_are_selected_without_a_mouse(page: Page, bench: Bench) -> None:
+    show(page, bench, OUTPUT, [])
     press(page, "o", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Shift+ArrowRight", "e")
     # Smelly, things, in, then back to things, stretched over in.
     assert page.locator("[data-action=add] textarea").first.input_value() == "“things in” "
 
 
-def test_quotes_of_a_revised_line_follow_its_new_words(page: Page, harness: Harness) -> None:
-    show(page, harness, OUTPUT, ["condensed"])
+def test_quotes_of_a_revised_line_follow_its_new_words(page: Page, bench: Bench) -> None:
+    show(page, bench, OUTPUT, ["condensed"])
     press(page, "ArrowDown", "ArrowDown", "r", "Control+A")
     page.keyboard.type("“extracted with alcohol” is technical")
     page.wait_for_timeout(300)
@@ -144,39 +146,39 @@ def test_quotes_of_a_revised_line_follow_its_new_words(page: Page, harness: Harn
     assert marks(page) == []
 
 
-def test_quotes_that_are_not_there_are_said_so(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_quotes_that_are_not_there_are_said_so(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     flags = page.locator(".ce-flag")
     assert flags.all_inner_texts() == ["not in the answer"]
     assert flags.first.get_attribute("title") == "smelly thinks in flowers"
 
 
-def test_the_difference_is_shown_under_a_revised_line(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_the_difference_is_shown_under_a_revised_line(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "ArrowDown", "ArrowDown", "r", "Control+A")
     page.keyboard.type("“condensed” is easy for a child.")
     row = page.locator("[data-action=revise]")
     assert (row.locator("del").inner_text(), row.locator("ins").inner_text()) == ("hard", "easy")
 
 
-def test_right_to_left_and_cjk(page: Page, harness: Harness) -> None:
+def test_right_to_left_and_cjk(page: Page, bench: Bench) -> None:
     arabic = "العطر يصنع من الزهور والأعشاب."
-    show(page, harness, f"{arabic}\nAn English line.", ["الزهور والأعشاب"])
+    show(page, bench, f"{arabic}\nAn English line.", ["الزهور والأعشاب"])
     assert marks(page) == [("الزهور والأعشاب", "1")]
     assert page.locator(PANE).evaluate("node => getComputedStyle(node).direction") == "rtl"
     press(page, "o", "ArrowLeft", "ArrowLeft", "e")
     assert page.locator("[data-action=add] textarea").first.input_value() == "“يصنع” "
-    harness.reset()
-    show(page, harness, "香水是从花和草药中提取的。", ["从花和草药中"])
+    bench.start_over()
+    show(page, bench, "香水是从花和草药中提取的。", ["从花和草药中"])
     assert marks(page) == [("从花和草药中", "1")]
 
 
-def test_markdown_is_built_of_known_elements_and_keeps_offsets(page: Page, harness: Harness) -> None:
+def test_markdown_is_built_of_known_elements_and_keeps_offsets(page: Page, bench: Bench) -> None:
     source = (
         "# Head *line*\n\nSome **bold** and [link](https://example.org) text.\n\n- one\n- two\n\n> quoted\n\n"
     )
     source += "```\n<b>\n```"
-    show(page, harness, source, ["**bold** and", "two", "<b>"], display="markdown")
+    show(page, bench, source, ["**bold** and", "two", "<b>"], display="markdown")
     pane = page.locator(PANE)
     assert pane.locator("strong").inner_text() == "bold" and pane.locator("li").count() == 2
     assert pane.locator("a").get_attribute("href") == "https://example.org"
@@ -188,11 +190,10 @@ def test_markdown_is_built_of_known_elements_and_keeps_offsets(page: Page, harne
     assert page.locator("[data-action=add] textarea").first.input_value() == "“bold** and [link” "
 
 
-def test_long_texts_do_not_lag(page: Page, harness: Harness) -> None:
+def test_long_texts_do_not_lag(page: Page, bench: Bench) -> None:
     # 20,000 characters a side with 40 marked quotes; a frame is 16 ms, and tests share a slow machine.
     text = " ".join(f"sentence {n} of a long report, with some words in it." for n in range(500))[:20_000]
-    show(page, harness, text, [f"sentence {n} of" for n in range(0, 350, 9)])
-    harness.study.instances[0]["input"] = text
+    show(page, bench, text, [f"sentence {n} of" for n in range(0, 350, 9)], question=text)
     script = """() => {
         const times = [];
         for (let n = 0; n < 40; n += 1) {
@@ -229,30 +230,19 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("display", ["plain", "markdown"])
-def test_no_text_becomes_markup(page: Page, harness: Harness, display: str) -> None:
-    fields = {
-        "input": HOSTILE,
-        "reference": HOSTILE,
-        "comment": HOSTILE,
-        "system": HOSTILE,
-        "context": [[HOSTILE, HOSTILE]],
-    }
-    study = harness.study
-    study.instances = [make_instance(n, HOSTILE, **fields) for n in (1, 2)]
-    study.criteria, study.guidelines, study.display = [HOSTILE, HOSTILE], HOSTILE, display
-    row = {
-        "id": 1,
-        "kind": "conclusion",
-        "text": HOSTILE,
-        "reason": HOSTILE,
-        "action": "revise",
-        "new_text": HOSTILE + "!",
-    }
-    quote = {"text": HOSTILE, "start": None, "end": None}
-    study.rows = {(n, c): [{**row, "quotes": [quote, quote]}] for n in (1, 2) for c in (1, 2)}
+def test_no_text_becomes_markup(page: Page, bench: Bench, display: str) -> None:
+    fields = {"reference": HOSTILE, "system": HOSTILE, "context": {HOSTILE: HOSTILE}}
+    bench.instances = [replace(one, input=HOSTILE) for one in make_instances(2, HOSTILE, **fields)]
+    bench.criteria = [HOSTILE, f"{HOSTILE} too"]
+    bench.task = Task("", HOSTILE[:80], HOSTILE, guidelines=HOSTILE, columns={HOSTILE: ColumnRole.SHOWN})
+    bench.design = Design(display=Display(display), hide_systems=False)
+    bench.rows = lambda instance: tuple(
+        EvaluationRow(kind, HOSTILE, (Quote(HOSTILE), Quote(HOSTILE, 0, len(HOSTILE))))
+        for kind in (RowKind.CONCLUSION, RowKind.EVIDENCE)
+    )
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    harness.open_bench(page)
+    bench.open_bench(page)
     press(page, "g")
     press(page, "Escape", "c", "Escape", "j")
     at_step(page, "2", "1")
@@ -260,18 +250,7 @@ def test_no_text_becomes_markup(page: Page, harness: Harness, display: str) -> N
     page.keyboard.type(HOSTILE)
     page.reload()
     at_step(page, "2", "1")
-    study.submit(
-        {
-            "uid": "x",
-            "instance": 2,
-            "criterion": 1,
-            "revision": 0,
-            "filter": "all",
-            "rows": [row],
-            "added": [],
-            "score": 1,
-        }
-    )
+    bench.save_elsewhere(1, position=2)
     page.reload()
     page.get_by_role("heading", name="There are two versions").wait_for()
     assert page.evaluate("window.pwned") is None
@@ -280,6 +259,4 @@ def test_no_text_becomes_markup(page: Page, harness: Harness, display: str) -> N
     )
     links = page.locator("#place a").evaluate_all("links => links.map((link) => link.protocol)")
     assert set(links) <= {"http:", "https:"}
-    assert all(url.startswith(harness.root.split("/under")[0]) for url in asked), (
-        "a text made the page fetch something"
-    )
+    assert all(url.startswith(bench.root) for url in asked), "a text made the page fetch something"

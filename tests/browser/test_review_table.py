@@ -1,55 +1,60 @@
-"""The review table as the Criteria tab uses it: pushes from the server, edits, and what goes back."""
+"""The ballot and the owner's decisions: the same table, outbox, conflict and history as scrutiny."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coeval.domain import Action, Ballot, Origin, Proposal, Vote
+from coeval.study.criteria import rounds
 from tests.support.ui_steps import focused, press
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
-pytest_plugins = ["tests.support.ui_harness"]
 pytestmark = pytest.mark.browser
 
 TEXTS = ["Use simple words.", "Use examples.", "Avoid jargon."]
+NEW = "Avoid words a child may not know."
+Start = Callable[..., "Bench"]
 
 
-def make_sheet(rev: int = 0, **fields: Any) -> dict[str, Any]:
-    blank: dict[str, Any] = {"quotes": [], "note": "", "action": None, "reason": "", "new_text": ""}
-    rows = [
-        {"id": n, "kind": "criterion", "label": f"{n} of 3", "text": text, **blank}
-        for n, text in enumerate(TEXTS, 1)
+@pytest.fixture
+def start(page: Page, bench: Bench) -> Start:
+    """Opens the ballot of a vote on three criteria; the owner's decisions once Ben has voted."""
+    bench.criteria = []
+    bench.ensure_study()
+    proposals = [Proposal(text, Origin.LLM, n, 3) for n, text in enumerate(TEXTS, 1)]
+    rounds.open_round(bench.context, bench.person("Olu"), bench.slug, proposals)
+
+    def open_(part: str = "ballot", name: str = "Ana") -> Bench:
+        bench.open_table(page, part, name)
+        return bench
+
+    return open_
+
+
+def vote(bench: Bench, *actions: Action, name: str = "Ana", revision: int = 0) -> Ballot:
+    """Save a ballot as if from another device."""
+    person = bench.person(name)
+    state = rounds.get_round(bench.context, person, bench.slug)
+    assert state
+    votes = [
+        Vote(action, proposal.id, "" if action is Action.APPROVE else "because", f"{proposal.text} Anew.")
+        for action, proposal in zip(actions, state.proposals, strict=True)
     ]
-    return {
-        "rev": rev,
-        "key": "ballot:1",
-        "readonly": False,
-        "reason_required": True,
-        "add": {"label": "Add a criterion", "key": "N", "kind": "criterion"},
-        "scale": None,
-        "draft_score": None,
-        "score": None,
-        "confirm": {"label": "Save ballot"},
-        "counted": ["criterion", "criteria"],
-        "rows": rows,
-        "added": [],
-        **fields,
-    }
+    return rounds.cast_ballot(bench.context, person, bench.slug, revision, votes)
 
 
-def sent(page: Page) -> list[dict[str, Any]]:
-    """Every value the table handed to Gradio."""
-    return list(page.evaluate("window.sent"))
-
-
-def start(page: Page, harness: Harness, **fields: Any) -> None:
-    harness.sheet = make_sheet(**fields)
-    harness.open_table(page)
+def saved(bench: Bench, name: str = "Ana") -> Ballot | None:
+    state = rounds.get_round(bench.context, bench.person(name), bench.slug)
+    assert state
+    return state.ballot
 
 
 def decide(page: Page) -> None:
@@ -57,101 +62,222 @@ def decide(page: Page) -> None:
     press(page, "a", "d")
     page.keyboard.type("same as the first")
     press(page, "Escape", "ArrowDown", "r", "Control+A")
-    page.keyboard.type("Avoid words a child may not know.")
+    page.keyboard.type(NEW)
     press(page, "Tab")
     page.keyboard.type("clearer")
 
 
-def test_a_ballot_by_keys_goes_back_as_ids_and_words(page: Page, harness: Harness) -> None:
-    start(page, harness)
-    assert page.locator(".wb-count").inner_text() == "3 criteria still need a decision"
+def wait_status(page: Page, text: str = r"^Saved \d") -> None:
+    page.locator(".wb-status").get_by_text(re.compile(text)).wait_for()
+
+
+def actions(page: Page) -> list[str]:
+    found: list[str] = page.locator(".rt-row").evaluate_all("rows => rows.map((row) => row.dataset.action)")
+    return found
+
+
+def test_a_ballot_by_keys_is_saved_as_ids_and_words(page: Page, start: Start) -> None:
+    bench = start()
+    assert page.locator(".wb-count .wb-long").inner_text() == "3 criteria still need a decision"
     decide(page)
     press(page, "Escape", "n")
     page.keyboard.type("Be true.")
     press(page, "Control+Enter")
-    assert page.evaluate("window.events") == ["submit"]
-    assert sent(page)[-1] == {
-        "rev": 0,
-        "score": None,
-        "rows": [
-            {"id": 1, "action": "approve", "reason": "", "new_text": ""},
-            {"id": 2, "action": "delete", "reason": "same as the first", "new_text": ""},
-            {
-                "id": 3,
-                "action": "revise",
-                "reason": "clearer",
-                "new_text": "Avoid words a child may not know.",
-            },
-        ],
-        "added": [{"kind": "criterion", "new_text": "Be true.", "reason": ""}],
-    }
+    wait_status(page)
+    (body,) = bench.requests
+    assert set(body) == {"round", "revision", "rows", "added"}
+    assert [(row["action"], row["reason"], row["new_text"]) for row in body["rows"]] == [
+        ("approve", "", ""),
+        ("delete", "same as the first", ""),
+        ("revise", "clearer", NEW),
+    ]
+    assert body["added"] == [{"kind": "criterion", "new_text": "Be true.", "reason": ""}]
+    assert page.evaluate("window.events") == ["submit"], "the rest of the page has to follow"
+    ballot = saved(bench)
+    assert ballot and [one.action for one in ballot.votes] == ["approve", "delete", "revise", "add"]
 
 
-def test_delete_and_revise_ask_for_a_reason(page: Page, harness: Harness) -> None:
-    start(page, harness)
+def test_delete_and_revise_ask_for_a_reason(page: Page, start: Start) -> None:
+    bench = start()
     press(page, "a", "d")
     assert focused(page) == "Reason for 2 of 3"
     press(page, "Escape", "ArrowDown", "a", "Control+Enter")
     assert "2 of 3: say why." in page.locator(".ce-toast").inner_text()
-    assert focused(page) == "Reason for 2 of 3" and page.evaluate("window.events") == []
+    assert focused(page) == "Reason for 2 of 3" and bench.requests == []
 
 
-def test_leaving_a_box_hands_the_words_over_at_once(page: Page, harness: Harness) -> None:
-    start(page, harness)
-    press(page, "r", "Control+A")
-    page.keyboard.type("Short words.")
-    assert all(row["new_text"] != "Short words." for value in sent(page) for row in value["rows"])
-    page.evaluate("document.activeElement.blur()")
-    assert sent(page)[-1]["rows"][0]["new_text"] == "Short words."
+def test_a_saved_ballot_can_be_changed_and_its_versions_seen(page: Page, start: Start) -> None:
+    bench = start()
+    press(page, "a", "a", "a", "Control+Enter")
+    wait_status(page)
+    press(page, "ArrowUp", "ArrowUp", "ArrowUp", "d")
+    page.keyboard.type("too simple")
+    press(page, "Control+Enter")
+    wait_status(page, "version 2")
+    page.locator(".rt-row").first.focus()
+    press(page, "h")
+    versions = page.locator("dialog[open] .ce-version")
+    versions.first.wait_for()
+    newest, oldest = versions.all_inner_texts()
+    assert "Version 2" in newest and "deleted (too simple)" in newest and "Use simple words." in newest
+    assert "Version 1" in oldest and "deleted" not in oldest and "Score" not in oldest
+    ballot = saved(bench)
+    assert ballot and ballot.revision == 2
 
 
-def test_typing_hands_over_in_pauses_and_keeps_the_focus(page: Page, harness: Harness) -> None:
-    start(page, harness)
-    press(page, "r", "Control+A")
-    page.keyboard.type("x" * 60)
-    page.wait_for_timeout(400)
-    assert len(sent(page)) <= 3 and sent(page)[-1]["rows"][0]["new_text"] == "x" * 60
-    assert focused(page) == "New wording of 1 of 3"
-
-
-def test_a_push_of_the_same_state_forgets_what_was_kept(page: Page, harness: Harness) -> None:
-    start(page, harness)
-    decide(page)
-    rows = [{**row, **back} for row, back in zip(make_sheet()["rows"], sent_rows(page), strict=True)]
-    page.evaluate("(sheet) => push(sheet)", make_sheet(rev=1, rows=rows))
-    assert page.evaluate("localStorage.getItem('coeval:table:ballot:1')") is None
-    assert page.locator("dialog").count() == 0 and page.locator("[data-action=revise]").count() == 1
-
-
-def sent_rows(page: Page) -> list[dict[str, Any]]:
-    page.evaluate("document.activeElement.blur()")
-    return list(sent(page)[-1]["rows"])
-
-
-def test_a_reload_brings_the_ballot_back(page: Page, harness: Harness) -> None:
-    start(page, harness)
+def test_a_reload_brings_the_ballot_back(page: Page, start: Start) -> None:
+    start()
     decide(page)
     page.reload()
     page.get_by_text("is back; it is not saved yet").wait_for()
     boxes = [box.input_value() for box in page.locator("textarea:visible").all()]
-    assert boxes == ["same as the first", "Avoid words a child may not know.", "clearer"]
-    assert sent(page)[-1]["rows"][1]["action"] == "delete", "what came back must be known to Gradio too"
+    assert boxes == ["same as the first", NEW, "clearer"]
     page.get_by_role("button", name="Discard it").click()
-    assert page.locator("[data-action=none]").count() == 3 and sent(page)[-1]["rows"][1]["action"] is None
+    assert actions(page) == ["none"] * 3
+    page.reload()
+    page.locator(".rt-row").first.wait_for()
+    assert actions(page) == ["none"] * 3
 
 
-def test_a_push_over_newer_work_shows_both_versions(page: Page, harness: Harness) -> None:
-    start(page, harness)
+def test_offline_it_is_kept_and_then_saved_once(page: Page, start: Start) -> None:
+    bench = start()
+    press(page, "a", "a", "a")
+    bench.fail = 503
+    press(page, "Control+Enter")
+    page.get_by_text("Offline, kept here").wait_for()
+    bench.fail = 0
+    wait_status(page)
+    ballot = saved(bench)
+    assert len(bench.requests) >= 2 and ballot and ballot.revision == 1
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('outbox'))") == []
+
+
+def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, start: Start) -> None:
+    bench = start()
+    press(page, "a", "a", "a")
+    bench.fail = 503
+    press(page, "Control+Enter")
+    page.get_by_text("Offline, kept here").wait_for()
+    bench.fail = 0
+    page.reload()
+    wait_status(page)
+    ballot = saved(bench)
+    assert ballot and ballot.revision == 1 and actions(page) == ["approve"] * 3
+
+
+def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, start: Start) -> None:
+    bench = start()
+    press(page, "a", "a", "a")
+    bench.drop = True
+    press(page, "Control+Enter")
+    page.get_by_text("Offline, kept here").wait_for()
+    bench.drop = False
+    page.get_by_role("button", name="Try now").click()
+    wait_status(page)
+    ballot = saved(bench)
+    assert ballot and ballot.revision == 1 and page.locator("dialog").count() == 0
+
+
+def test_a_stale_save_shows_both_versions_and_may_go_on_with_its_own(page: Page, start: Start) -> None:
+    bench = start()
     decide(page)
-    page.evaluate("(sheet) => push(sheet)", make_sheet(rev=4))
+    vote(bench, Action.DELETE, Action.APPROVE, Action.APPROVE)
+    press(page, "Control+Enter")
     page.get_by_role("heading", name="There are two versions").wait_for()
+    here, there = page.locator(".ce-version").all_inner_texts()
+    assert NEW in here and "deleted (because)" in there and "Use simple words." in there
     page.get_by_role("button", name="Go on with mine").click()
-    page.wait_for_timeout(400)
-    assert sent(page)[-1]["rev"] == 4 and sent(page)[-1]["rows"][2]["reason"] == "clearer"
+    assert saved(bench) and actions(page) == ["approve", "delete", "revise"]
+    press(page, "Control+Enter")
+    wait_status(page, "version 2")
+    ballot = saved(bench)
+    assert ballot and [one.action for one in ballot.votes] == ["approve", "delete", "revise"]
 
 
-def test_an_added_line_can_be_removed_and_brought_back(page: Page, harness: Harness) -> None:
-    start(page, harness)
+def test_the_saved_version_may_be_taken(page: Page, start: Start) -> None:
+    bench = start()
+    decide(page)
+    vote(bench, Action.DELETE, Action.APPROVE, Action.APPROVE)
+    page.reload()
+    page.get_by_role("button", name="Take the saved one").click()
+    assert actions(page) == ["delete", "approve", "approve"]
+    page.reload()
+    wait_status(page)
+    assert page.locator("dialog").count() == 0
+
+
+def test_the_page_hears_of_a_newer_ballot(page: Page, start: Start) -> None:
+    bench = start()
+    ballot = vote(bench, Action.APPROVE, Action.DELETE, Action.APPROVE)
+    state = rounds.get_round(bench.context, bench.person(), bench.slug)
+    assert state
+    value = {
+        "task": bench.slug,
+        "person": str(bench.person().id),
+        "round": state.id,
+        "revision": ballot.revision,
+    }
+    page.evaluate("(value) => push(value)", value)
+    page.locator("[data-action=delete]").wait_for()
+    assert actions(page) == ["approve", "delete", "approve"]
+
+
+def test_a_vote_that_ended_meanwhile_loses_no_word(page: Page, start: Start) -> None:
+    bench = start()
+    decide(page)
+    vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
+    rounds.establish(bench.context, bench.person("Olu"), bench.slug)
+    press(page, "Control+Enter")
+    alert = page.locator("[role=alert] .ce-toast")
+    alert.wait_for()
+    assert "This round of voting has ended" in alert.inner_text()
+    assert NEW in [box.input_value() for box in page.locator("textarea:visible").all()]
+
+
+def test_the_owner_settles_and_establishes(page: Page, bench: Bench, start: Start) -> None:
+    vote(bench, Action.APPROVE, Action.DELETE, Action.REVISE, name="Ben")
+    vote(bench, Action.DELETE, Action.DELETE, Action.REVISE, name="Ana")
+    start("decisions", "Olu")
+    assert actions(page) == ["none", "delete", "revise"]
+    assert page.locator("textarea:visible").nth(1).input_value() == "Avoid jargon. Anew."
+    page.get_by_role("button", name="Establish criteria set").click()
+    assert "tie: approve, revise or delete it." in page.locator(".ce-toast").inner_text()
+    press(page, "a", "Control+Enter")
+    page.wait_for_timeout(150)
+    assert bench.requests == [], "what cannot be taken back is not done by a key"
+    page.get_by_role("button", name="Establish criteria set").click()
+    page.get_by_text("established as version 1").wait_for()
+    found = rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug)
+    assert found and [one.text for one in found.criteria] == ["Use simple words.", "Avoid jargon. Anew."]
+
+
+def test_votes_that_came_in_are_looked_at_before_the_set_is_established(
+    page: Page, bench: Bench, start: Start
+) -> None:
+    vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
+    start("decisions", "Olu")
+    vote(bench, Action.DELETE, Action.APPROVE, Action.APPROVE)
+    page.get_by_role("button", name="Establish criteria set").click()
+    page.get_by_role("heading", name="There are two versions").wait_for()
+    assert "Votes came in" in page.locator("dialog[open]").inner_text()
+    page.get_by_role("button", name="Take the saved one").click()
+    assert actions(page) == ["none", "approve", "approve"]
+    assert rounds.get_criteria_set(bench.context, bench.person("Olu"), bench.slug) is None
+
+
+def test_a_lost_answer_to_establishing_is_no_error(page: Page, bench: Bench, start: Start) -> None:
+    vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
+    start("decisions", "Olu")
+    bench.drop = True
+    page.get_by_role("button", name="Establish criteria set").click()
+    page.get_by_text("Offline, kept here").wait_for()
+    bench.drop = False
+    page.get_by_role("button", name="Try now").click()
+    page.get_by_text("established as version 1").wait_for()
+
+
+def test_an_added_line_can_be_removed_and_brought_back(page: Page, start: Start) -> None:
+    start()
     press(page, "n")
     page.keyboard.type("Be true.")
     press(page, "Escape", "d")
@@ -160,41 +286,38 @@ def test_an_added_line_can_be_removed_and_brought_back(page: Page, harness: Harn
     assert page.locator("[data-action=add] textarea").first.input_value() == "Be true."
 
 
-def test_a_changed_mind_keeps_the_words(page: Page, harness: Harness) -> None:
-    start(page, harness)
+def test_a_changed_mind_keeps_the_words(page: Page, start: Start) -> None:
+    bench = start()
     press(page, "r", "Control+A")
     page.keyboard.type("My wording")
-    press(page, "Escape", "a", "ArrowUp")
-    assert sent_rows(page)[0] == {"id": 1, "action": "approve", "reason": "", "new_text": ""}
-    page.locator(".rt-row").first.focus()
-    press(page, "r")
-    assert page.locator("textarea").first.input_value() == "My wording"
+    press(page, "Escape", "a", "a", "a", "Control+Enter")
+    wait_status(page)
+    ballot = saved(bench)
+    assert ballot and ballot.votes[0] == Vote(Action.APPROVE, ballot.votes[0].proposal)
 
 
-def test_a_readonly_sheet_takes_nothing(page: Page, harness: Harness) -> None:
-    start(page, harness, readonly=True)
-    press(page, "a", "r", "d", "n", "Control+Enter")
-    assert page.locator("[data-action=none]").count() == 3
-    assert page.locator(".rt-act:enabled").count() == 0 and page.evaluate("window.events") == []
+def test_as_many_lines_can_be_added_as_the_server_says(page: Page, bench: Bench, start: Start) -> None:
+    def few(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(json=answer.json() | {"limits": {"added": 2, "remark": 30}})
+
+    bench.watch(page)
+    page.route("**/ballot", few)
+    start()
+    press(page, "n", "Escape", "n", "Escape", "n")
+    assert "2 lines can be added here" in page.locator(".ce-toast").inner_text()
+    assert page.locator("[data-action=add] textarea").first.get_attribute("maxlength") == "30"
 
 
-def test_a_scale_in_a_table(page: Page, harness: Harness) -> None:
-    rows = [{"id": 9, "kind": "score", "label": "", "text": "2", "quotes": [], "note": "", "action": None}]
-    start(page, harness, rows=rows, scale=[1, 2, 3], draft_score=2, confirm=None)
-    press(page, "3")
-    assert sent_rows(page) == [{"id": 9, "action": "revise", "reason": "", "new_text": ""}]
-    assert sent(page)[-1]["score"] == 3
-    assert page.locator(".rt-body .ce-note").inner_text() == "The draft said 2. Yours is 3."
-
-
-def test_bare_keys_go_to_the_table_in_use(page: Page, harness: Harness) -> None:
-    start(page, harness)
-    second = """(sheet) => {
+def test_bare_keys_go_to_the_table_in_use(page: Page, bench: Bench, start: Start) -> None:
+    vote(bench, Action.APPROVE, Action.APPROVE, Action.APPROVE, name="Ben")
+    start(name="Olu")
+    second = """() => {
         const place = document.body.appendChild(document.createElement('div'));
         place.id = 'second';
-        window.coeval.reviewTable(place, { value: sheet }, () => {}, () => {});
+        coeval.screen('decisions', place, { value: { task: location.pathname.split('/').pop(), person: '1' } });
     }"""
-    page.evaluate(second, make_sheet(key="other", confirm=None))
+    page.evaluate(second)
     page.locator("#second .rt-row").nth(1).focus()
     press(page, "d")
     assert page.locator("#second [data-action=delete]").count() == 1

@@ -11,9 +11,8 @@ from tests.support.ui_steps import press, wait_saved
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
-pytest_plugins = ["tests.support.ui_harness"]
 pytestmark = pytest.mark.browser
 
 HIDE = """(hidden) => {
@@ -22,10 +21,10 @@ HIDE = """(hidden) => {
 }"""
 
 
-def open_clocked(page: Page, harness: Harness) -> Page:
+def open_clocked(page: Page, bench: Bench) -> Page:
     """The first step, with the page's clocks standing still at its opening."""
     page.clock.install()
-    harness.open_bench(page)
+    bench.open_bench(page)
     page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
     page.mouse.move(5, 5)
     return page
@@ -35,16 +34,16 @@ def pass_time(page: Page, seconds: float) -> None:
     page.clock.run_for(int(seconds * 1000))
 
 
-def confirm(page: Page, harness: Harness) -> dict[str, Any]:
+def confirm(page: Page, bench: Bench) -> dict[str, Any]:
     press(page, "a", "4", "a", "a", "a", "Control+Enter")
     page.clock.resume()
-    wait_saved(page, harness, 1)
-    return harness.submissions()[0]
+    wait_saved(page, bench, 1)
+    return bench.requests[0]
 
 
-def test_a_long_pause_counts_for_a_minute(page: Page, harness: Harness) -> None:
+def test_a_long_pause_counts_for_a_minute(page: Page, bench: Bench) -> None:
     # 10 s, a move, 300 s away of which 60 count, a move, 5 s: 75 s.
-    open_clocked(page, harness)
+    open_clocked(page, bench)
     before = page.evaluate("performance.now()")
     pass_time(page, 10)
     page.mouse.move(50, 50)
@@ -53,23 +52,23 @@ def test_a_long_pause_counts_for_a_minute(page: Page, harness: Harness) -> None:
     pass_time(page, 5)
     assert page.evaluate("performance.now()") - before == pytest.approx(315_000, abs=50)
     opening = 2_500  # at most: the page's own clock ran while it opened
-    assert 75_000 <= confirm(page, harness)["active_ms"] <= 75_000 + opening
+    assert 75_000 <= confirm(page, bench)["active_ms"] <= 75_000 + opening
 
 
-def test_a_hidden_page_does_not_count(page: Page, harness: Harness) -> None:
+def test_a_hidden_page_does_not_count(page: Page, bench: Bench) -> None:
     # 10 s shown, 40 s hidden, 10 s shown: 20 s.
-    open_clocked(page, harness)
+    open_clocked(page, bench)
     pass_time(page, 10)
     page.evaluate(HIDE, True)
     pass_time(page, 40)
     page.evaluate(HIDE, False)
     pass_time(page, 10)
-    assert 20_000 <= confirm(page, harness)["active_ms"] <= 22_500
+    assert 20_000 <= confirm(page, bench)["active_ms"] <= 22_500
 
 
-def test_time_goes_on_after_a_reload(page: Page, harness: Harness) -> None:
+def test_time_goes_on_after_a_reload(page: Page, bench: Bench) -> None:
     # 30 s, a reload, 12 s: 42 s, and the opening time is the first.
-    open_clocked(page, harness)
+    open_clocked(page, bench)
     opened = page.evaluate("Date.now()")
     pass_time(page, 30)
     press(page, "a")
@@ -78,22 +77,22 @@ def test_time_goes_on_after_a_reload(page: Page, harness: Harness) -> None:
     page.mouse.move(7, 7)
     pass_time(page, 12)
     page.locator("[data-kind=conclusion]").focus()
-    body = confirm(page, harness)
+    body = confirm(page, bench)
     assert 42_000 <= body["active_ms"] <= 46_000
     assert page.evaluate("(iso) => Date.parse(iso)", body["opened_at"]) <= opened
 
 
-def test_two_tabs_never_count_at_once(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_two_tabs_never_count_at_once(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     script = """async ([idle, other]) => {
-        const { StepClock } = await import('../static/scrutiny/timing.js');
+        const { StepClock } = await import('/ui/scrutiny/timing.js');
         let now = 0;
         window.tick = (ms) => { now += ms };
         window.clock = new StepClock('someone', { isShown: () => true, now: () => now });
         window.clock.begin();
     }"""
     other = page.context.new_page()
-    harness.open_bench(other)
+    bench.open_bench(other)
     for tab in (page, other):
         tab.evaluate(script, [60_000, True])
     tick = "(ms) => window.tick(ms)"
@@ -114,10 +113,10 @@ def test_two_tabs_never_count_at_once(page: Page, harness: Harness) -> None:
     assert other.evaluate("window.clock.ms") == 6000
 
 
-def test_the_sum_is_exact(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_the_sum_is_exact(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     script = """async () => {
-        const { ActiveTime } = await import('../static/scrutiny/timing.js');
+        const { ActiveTime } = await import('/ui/scrutiny/timing.js');
         const time = new ActiveTime(60_000);
         const seen = [];
         time.begin(1000, 500);

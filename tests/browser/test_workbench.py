@@ -6,33 +6,36 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from coeval.rules.arms import Design
+from coeval.study.scrutiny.steps import mark_instance
+from tests.support.bench import CRITERIA, make_instances
 from tests.support.ui_steps import at_step, current, focused, press, wait_saved
-from tests.support.ui_study import CRITERIA, make_instance
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
-pytest_plugins = ["tests.support.ui_harness"]
 pytestmark = pytest.mark.browser
 
 
-def test_keys_alone_confirm_25_criteria_of_5_instances(page: Page, harness: Harness) -> None:
-    harness.study.instances = [make_instance(n) for n in range(1, 6)]
-    harness.study.criteria = [*CRITERIA, "Be coherent.", "Be helpful."]
-    harness.open_bench(page)
+def test_keys_alone_confirm_25_criteria_of_5_instances(page: Page, bench: Bench) -> None:
+    bench.instances = make_instances(5)
+    bench.criteria = [*CRITERIA, "Be coherent.", "Be helpful."]
+    bench.open_bench(page)
     for n in range(25):
         press(page, "a", "3", "a", "a", "a", "Control+Enter")
-        wait_saved(page, harness, n + 1)
+        wait_saved(page, bench, n + 1)
     page.locator(".wb-end").wait_for()
-    places = [(one["instance"], one["criterion"]) for one in harness.study.submissions]
-    assert places == [(instance, criterion) for instance in range(1, 6) for criterion in range(1, 6)]
-    assert len({one["uid"] for one in harness.study.submissions}) == 25
+    places = [(one["instance"], one["criterion"]) for one in bench.saved()]
+    order = [bench.step(position) for position in range(1, 6)]
+    assert places == [(step.instance.id, one.id) for step in order if step.instance for one in step.criteria]
+    assert len({one["uid"] for one in bench.saved()}) == 25
 
 
-def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, bench: Bench) -> None:
+    step = bench.step()
+    bench.open_bench(page)
     press(page, "a", "3", "a", "r", "Control+A")
     page.keyboard.type("“herbs” is a plain word.")
     press(page, "Tab")
@@ -41,18 +44,18 @@ def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, harness: H
     press(page, "e")
     page.keyboard.type("My own line")
     press(page, "Control+Enter")
-    wait_saved(page, harness, 1)
-    (body,) = harness.submissions()
-    rows = {row["id"]: (row["action"], row["reason"], row["new_text"]) for row in body["rows"]}
-    assert rows == {
-        1100: ("approve", "", ""),
-        1101: ("revise", "", ""),
-        1102: ("approve", "", ""),
-        1103: ("revise", "wrong quote", "“herbs” is a plain word."),
-        1104: ("delete", "", ""),
-    }
+    wait_saved(page, bench, 1)
+    (body,) = bench.requests
+    assert step.draft and [row["id"] for row in body["rows"]] == [row.id for row in step.draft.rows]
+    assert [(row["action"], row["reason"], row["new_text"]) for row in body["rows"]] == [
+        ("approve", "", ""),
+        ("revise", "", ""),
+        ("approve", "", ""),
+        ("revise", "wrong quote", "“herbs” is a plain word."),
+        ("delete", "", ""),
+    ]
     assert body["added"] == [{"kind": "evidence", "new_text": "My own line", "reason": ""}]
-    assert (body["score"], body["draft"], body["revision"], body["bulk"]) == (3, 11, 0, False)
+    assert (body["score"], body["draft"], body["revision"], body["bulk"]) == (3, step.draft.id, 0, False)
     assert set(body) == {
         *("uid", "instance", "criterion", "draft", "revision", "opened_at", "active_ms"),
         *("score", "bulk", "rows", "added", "filter"),
@@ -60,8 +63,8 @@ def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, harness: H
     assert "condensed" not in str(body), "a drafted word left the page"
 
 
-def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     assert focused(page) == "Conclusion"
     press(page, "a")
     assert focused(page) == "Score"
@@ -75,8 +78,8 @@ def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, harness
     assert focused(page).startswith("Confirm and next")
 
 
-def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "r", "Control+A")
     page.keyboard.type("a r d e n j k 1 5 ? b f s c g l / [ ]")
     assert page.locator("textarea").first.input_value() == "a r d e n j k 1 5 ? b f s c g l / [ ]"
@@ -85,8 +88,8 @@ def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, harness: Harness)
     assert focused(page) == "Conclusion"
 
 
-def test_keys_work_in_other_scripts(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_keys_work_in_other_scripts(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     # A Russian layout gives "ф" where a Latin one gives "a": the place of the key counts.
     page.evaluate(
         "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ф', code: 'KeyA', bubbles: true}))"
@@ -94,8 +97,8 @@ def test_keys_work_in_other_scripts(page: Page, harness: Harness) -> None:
     assert page.locator("[data-action=approve]").count() == 1
 
 
-def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "?")
     page.get_by_role("button", name="change").click()
     press(page, "q", "Alt+s")
@@ -105,11 +108,11 @@ def test_confirming_key_can_be_put_elsewhere_and_is_remembered(page: Page, harne
     page.locator(".wb[data-state=step]").wait_for()
     assert page.locator(".wb-foot .is-primary kbd").inner_text() == "Alt S"
     press(page, "a", "a", "a", "a", "a", "Control+Enter", "Alt+s")
-    wait_saved(page, harness, 1)
+    wait_saved(page, bench, 1)
 
 
-def test_keys_are_printed_and_listed(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_keys_are_printed_and_listed(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     printed = page.locator(".wb kbd").all_inner_texts()
     assert {"A", "R", "D", "E", "J", "K", "F", "C", "S", "B", "?", "G", "L", "Ctrl ⏎"} <= set(printed)
     press(page, "?")
@@ -118,18 +121,20 @@ def test_keys_are_printed_and_listed(page: Page, harness: Harness) -> None:
     page.locator("dialog").wait_for(state="detached")
 
 
-def test_an_undecided_line_stops_the_confirm_and_is_led_to(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_an_undecided_line_stops_the_confirm_and_is_led_to(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "a", "a", "r", "Control+A", "Delete", "Control+Enter")
     page.locator(".ce-toast").wait_for()
     assert "Evidence 1: write the new wording" in page.locator(".ce-toast").inner_text()
-    assert harness.submissions() == [] and page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    assert bench.requests == [] and page.evaluate("document.activeElement.tagName") == "TEXTAREA"
     assert page.locator(".wb-count .wb-long").inner_text() == "3 lines still need a decision"
 
 
-def test_moving_by_jk_filter_jump_chips_and_back(page: Page, harness: Harness) -> None:
-    harness.study.instances[2]["flagged"] = True
-    harness.open_bench(page)
+def test_moving_by_jk_filter_jump_chips_and_back(page: Page, bench: Bench) -> None:
+    third = bench.step(3).instance
+    assert third
+    mark_instance(bench.context, bench.person(), bench.slug, third.id, flagged=True)
+    bench.open_bench(page)
 
     press(page, "j")
     at_step(page, "2", "1")
@@ -153,26 +158,24 @@ def test_moving_by_jk_filter_jump_chips_and_back(page: Page, harness: Harness) -
     assert "type a number from 1 to 3" in page.locator(".ce-toast").inner_text()
 
 
-def test_going_back_shows_what_was_saved_and_changes_it_as_a_new_version(
-    page: Page, harness: Harness
-) -> None:
-    harness.open_bench(page)
+def test_going_back_shows_what_was_saved_and_changes_it_as_a_new_version(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "a", "2", "a", "a", "d", "Control+Enter")
-    wait_saved(page, harness, 1)
+    wait_saved(page, bench, 1)
     assert page.locator(".wb-status").inner_text().startswith("Saved ")
     press(page, "b")
     at_step(page, "1", "1")
     assert page.locator(".rt-step[aria-checked=true]").inner_text() == "2"
     assert page.locator("[data-action=delete]").count() == 1
     press(page, "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "5", "Control+Enter")
-    wait_saved(page, harness, 2)
-    first, second = harness.study.submissions
-    assert (first["score"], second["score"], second["revision"]) == (2, 5, 1)
+    wait_saved(page, bench, 2)
+    first, second = bench.saved()
+    assert (first["score"], second["score"], second["revision"]) == (2, 5, 2)
 
 
-def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, harness: Harness) -> None:
+def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, bench: Bench) -> None:
     page.set_viewport_size({"width": 1280, "height": 360})
-    harness.open_bench(page)
+    bench.open_bench(page)
     rest = page.get_by_role("button", name="Approve the rest")
     press(page, "Shift+A")
     assert rest.get_attribute("aria-disabled") == "true" and "further down" in (
@@ -184,16 +187,16 @@ def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, ha
         page.wait_for_timeout(80)
     page.locator(".wb-rest[aria-disabled=false]").wait_for()
     press(page, "d", "Shift+A", "Control+Enter")
-    wait_saved(page, harness, 1)
-    (body,) = harness.submissions()
+    wait_saved(page, bench, 1)
+    (body,) = bench.requests
     assert body["bulk"] is True and body["score"] == 4
     assert [row["action"] for row in body["rows"]] == ["approve", "approve", "approve", "approve", "delete"]
     page.locator(".wb-rest[aria-disabled=true]").wait_for()
 
 
-def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, harness: Harness) -> None:
-    harness.study.blind = {1}
-    harness.open_bench(page)
+def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench: Bench) -> None:
+    bench.design = Design(blind_share=1)
+    bench.open_bench(page)
     assert "no draft is shown" in page.locator(".wb-arm").inner_text()
     assert page.locator(".rt-row").count() == 1 and page.locator("mark").count() == 0
     press(page, "Control+Enter")
@@ -203,8 +206,8 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, harnes
     press(page, "Escape", "n", "Escape", "e")
     page.keyboard.type("“condensed”")
     press(page, "Control+Enter")
-    wait_saved(page, harness, 1)
-    (body,) = harness.submissions()
+    wait_saved(page, bench, 1)
+    (body,) = bench.requests
     assert (body["score"], body["draft"], body["rows"]) == (2, None, [])
     assert [(one["kind"], one["new_text"]) for one in body["added"]] == [
         ("conclusion", "It is hard."),
@@ -212,19 +215,19 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, harnes
     ]
 
 
-def test_unscored_says_why_and_asks_for_a_score(page: Page, harness: Harness) -> None:
-    harness.study.unscored = {1}
-    harness.open_bench(page)
+def test_unscored_says_why_and_asks_for_a_score(page: Page, bench: Bench) -> None:
+    bench.unscored = True
+    bench.open_bench(page)
     assert "It answered “no idea”." in page.locator(".wb-arm").inner_text()
     press(page, "Shift+A")
     assert focused(page) == "Score"
     press(page, "1", "Control+Enter")
-    wait_saved(page, harness, 1)
-    assert harness.submissions()[0]["score"] == 1
+    wait_saved(page, bench, 1)
+    assert bench.requests[0]["score"] == 1
 
 
-def test_flag_comment_and_skip(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_flag_comment_and_skip(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "f")
     page.locator(".wb-marks [aria-pressed=true]").wait_for()
     press(page, "c")
@@ -237,58 +240,53 @@ def test_flag_comment_and_skip(page: Page, harness: Harness) -> None:
     page.locator(".wb-marks .is-on").wait_for()
     press(page, "s")
     at_step(page, "2", "1")
-    first = harness.study.instances[0]
-    assert (first["flagged"], first["comment"], first["skipped"]) == (True, "Cut off.", True)
+    mark = bench.step(1).mark
+    assert (mark.flagged, mark.comment, mark.skipped) == (True, "Cut off.", True)
 
 
-def test_marks_go_where_the_server_has_none(page: Page, harness: Harness) -> None:
-    harness.study.marks = False
-    harness.open_bench(page)
-    press(page, "f")
-    page.locator(".wb-marks").wait_for(state="hidden")
-    assert page.locator(".ce-toast").count() == 0
-
-
-def test_end_and_empty_screens(page: Page, harness: Harness) -> None:
-    harness.study.instances, harness.study.criteria = harness.study.instances[:1], CRITERIA[:1]
-    harness.open_bench(page)
+def test_end_and_empty_screens(page: Page, bench: Bench) -> None:
+    bench.instances, bench.criteria = bench.instances[:1], CRITERIA[:1]
+    bench.open_bench(page)
     press(page, "a", "a", "a", "a", "a", "Control+Enter")
     page.locator(".wb-end").wait_for()
     assert "last one" in page.locator(".wb-end").inner_text()
     press(page, "a", "Control+Enter", "e", "1")
-    assert len(harness.submissions()) == 1
+    assert len(bench.requests) == 1
     page.get_by_role("button", name="Look through all").click()
     page.locator(".wb[data-state=step]").wait_for()
-    harness.study.instances = []
-    harness.open_bench(page, "person=other", state="end")
+    bench.start_over()
+    bench.instances = []
+    bench.open_bench(page, state="end")
     assert "No instance is assigned to you" in page.locator(".wb-end").inner_text()
 
 
-def test_guidelines_are_at_hand(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "g")
     dialog = page.locator("dialog[open]")
     assert dialog.locator("strong").inner_text() == "everything" and dialog.locator("li").count() == 2
 
 
-def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(
-    page: Page, harness: Harness
-) -> None:
-    harness.study.fail = 403
-    harness.open_bench(page, state="failed")
+def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(page: Page, bench: Bench) -> None:
+    bench.fail = 403
+    bench.open_bench(page, state="failed")
     assert "Refused with 403." in page.locator(".wb-end").inner_text()
     # The tab is left and opened again, as in Gradio, once there is something to judge.
-    harness.study.fail = 0
+    bench.fail = 0
     page.evaluate("() => { document.getElementById('place').style.display = 'none' }")
     page.wait_for_timeout(100)
     page.evaluate("() => { document.getElementById('place').style.display = '' }")
     at_step(page, "1", "1")
 
 
-def test_a_step_that_is_gone_leads_to_the_first_open_one(page: Page, harness: Harness) -> None:
-    harness.open_bench(page)
+def test_a_step_that_is_gone_leads_to_the_first_open_one(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
     press(page, "j")
     at_step(page, "2", "1")
-    harness.study.instances = [one for one in harness.study.instances if one["id"] != 2]
+    gone = """() => {
+        const key = Object.keys(sessionStorage).find((name) => name.startsWith('coeval:place:'));
+        sessionStorage.setItem(key, JSON.stringify({ instance: 999999, criterion: 1 }));
+    }"""
+    page.evaluate(gone)
     page.reload()
     at_step(page, "1", "1")

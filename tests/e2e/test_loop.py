@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def vote(page: Any, server: LiveServer, *, delete_last: bool) -> None:
         if last and delete_last:
             page.keyboard.type("not needed here")
     page.keyboard.press("Control+Enter")
-    page.locator("#ballot-saved").get_by_text("save 1").wait_for()
+    page.locator("#ballot .wb-status").get_by_text(re.compile(r"^Saved \d")).wait_for()
 
 
 def scrutinise(page: Any, server: LiveServer, scores: Iterator[int]) -> None:

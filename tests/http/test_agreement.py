@@ -44,12 +44,13 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions as study_people
 from coeval.study.statistics import get_report, get_statistic
 from coeval.ui.components.view import el
+from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.study_app.agreement import agreement_tab
 from coeval.ui.study_app.agreement.links import task_file, with_links
 from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, get_pages
 from coeval.ui.study_app.downloads import add_downloads, to_csv
-from coeval.ui.study_app.scrutiny.api import add_api
+from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
 from tests.conftest import make_study
 from tests.support.live_server import LiveServer, start_server
 
@@ -368,7 +369,8 @@ def test_links_lead_to_the_tasks_files() -> None:
 @pytest.fixture
 def client(filled: Context) -> TestClient:
     app = FastAPI()
-    add_api(app, filled)
+    add_error_answers(app)
+    add_scrutiny_api(app, filled)
     add_downloads(app, filled)
     return TestClient(app, raise_server_exceptions=False)
 

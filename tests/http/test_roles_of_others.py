@@ -115,11 +115,10 @@ def criterion_of(world: World, slug: str) -> int:
 # ---- ballots -------------------------------------------------------------------------------------------------
 
 
-def vote(world: World, who: str, ids: list[int], rev: int = 0) -> Answer:
-    page = world.open_page(who, MAIN)
+def vote(world: World, who: str, round_: int, ids: list[int], revision: int = 0) -> Answer:
     rows = [{"id": one, "action": "delete", "reason": "Mine."} for one in ids]
-    page.put({"task-picker": "voting", "ballot": {"rev": rev, "rows": rows, "added": []}})
-    return page.fire("ballot", "submit")
+    sent = {"round": round_, "revision": revision, "rows": rows, "added": []}
+    return ask(world.browser(who), "POST", "/api/criteria/voting/ballot", json=sent)
 
 
 def list_votes(world: World) -> list[tuple[Any, ...]]:
@@ -133,10 +132,13 @@ def test_a_ballot_is_one_s_own(world: World, who: str) -> None:
     """Their revision, or the criteria of another vote, are refused; one's own vote leaves theirs as it is."""
     before = list_votes(world)
     assert before
-    refuse(world, vote(world, who, world.proposed["voting"], rev=1), 422)
-    refuse(world, vote(world, who, world.proposed["voting" + OTHER]), 422)
-    refuse(world, vote(world, who, [NO_SUCH_ID]), 422)
-    assert vote(world, who, world.proposed["voting"]).status == 200
+    round_, ids = world.proposed["voting"]
+    foreign, theirs = world.proposed["voting" + OTHER]
+    refuse(world, vote(world, who, round_, ids, revision=1), 409)
+    refuse(world, vote(world, who, foreign, theirs), 409)
+    refuse(world, vote(world, who, round_, theirs), 422)
+    refuse(world, vote(world, who, round_, [NO_SUCH_ID]), 422)
+    assert vote(world, who, round_, ids).status == 200
     assert world.has_changed() and list_votes(world) == before
 
 

@@ -19,8 +19,9 @@ from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import Move, get_aliases, get_step
+from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.scrutiny.api import add_api
+from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
 from tests.support.scrutiny_steps import sent_of, use_design
 
 BASE = "/api/scrutiny/demo"
@@ -32,7 +33,8 @@ def ask(context: Context, owner: Person, study: Study) -> Callable[[str], TestCl
     """A browser of the person of that name; of nobody where the name is empty."""
     import_study(context, owner, study)
     app = FastAPI()
-    add_api(app, context)
+    add_error_answers(app)
+    add_scrutiny_api(app, context)
 
     def open_(name: str) -> TestClient:
         return TestClient(app, cookies={COOKIE: sign_in(context, name)[1]} if name else {})
@@ -183,3 +185,19 @@ def test_what_cannot_be_read_is_told_in_our_words(
     assert (answer.status_code, answer.json()) == (422, {"error": "input", "message": said})
     query = ask("Ann").get(f"{BASE}/history", params={"instance": "x", "criterion": 1})
     assert query.json()["message"].startswith("“instance” is 'x', which cannot be used")
+
+
+def test_what_cannot_be_read_is_refused_in_our_words(ask: Callable[[str], TestClient]) -> None:
+    client = ask("Ana")
+    sent = body(client.post(f"{BASE}/step").json(), 3)
+    cases = [
+        ({"json": sent | {"rows": [{"id": 1, "action": "banana"}]}}, "Line 1: “action” is 'banana'"),
+        ({"json": sent | {"score": "3"}}, "the score is '3', which cannot be used"),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, "What was sent cannot be read"),
+    ]
+    for options, sentence in cases:
+        answer = client.post(f"{BASE}/submissions", **options)
+        assert (answer.status_code, answer.json()["error"]) == (422, "input")
+        assert answer.json()["message"].startswith(sentence), answer.text
+    asked = client.post(f"{BASE}/step", params={"at": "x"})
+    assert asked.json()["message"] == "“at” is 'x', which cannot be used: reload the page and try again."

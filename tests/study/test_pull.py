@@ -31,8 +31,9 @@ from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.statistics import get_frames
+from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.scrutiny.api import add_api
+from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
 from tests.support.scrutiny_steps import use_design
 
 N_INSTANCES, CRITERIA, PEOPLE = (
@@ -104,7 +105,8 @@ def test_the_pull_is_recovered_within_its_interval(context: Context, owner: Pers
         db.conn.execute("UPDATE task SET seed = 'a seed that every run of this test draws with'")
     use_design(context, owner, blind_share=0.25, planted_share=0.5)
     app = FastAPI()
-    add_api(app, context)
+    add_error_answers(app)
+    add_scrutiny_api(app, context)
     for name in PEOPLE:
         with TestClient(app, cookies={COOKIE: sign_in(context, name)[1]}) as client:
             assert Worker(client, name, pull).work() == N_INSTANCES * len(CRITERIA)

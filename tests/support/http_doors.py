@@ -164,10 +164,17 @@ SCRUTINY: dict[str, tuple[str, str, Callable[[World, str], dict[str, Any]]]] = {
 # ---- what pages send ----------------------------------------------------------------------------------------
 
 
-def ballot(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
-    """A first ballot that approves whatever that task votes on."""
-    ids = world.proposed.get(slug_of("voting", which), [NO_SUCH_ID])
-    return {"ballot": {"rev": 0, "rows": [{"id": one, "action": "approve"} for one in ids], "added": []}}
+def vote(part: str, revision: int) -> Knock:
+    """A ballot, or an owner's decisions, that approve whatever that task votes on."""
+
+    def knock(world: World, who: str, which: str) -> Answer:
+        slug = slug_of("voting", which)
+        round_, ids = world.proposed.get(slug, (NO_SUCH_ID, [NO_SUCH_ID]))
+        rows = [{"id": one, "action": "approve"} for one in ids]
+        sent = {"round": round_, "revision": revision, "rows": rows, "added": []}
+        return ask(world.browser(who), "POST", f"/api/criteria/{slug}/{part}", json=sent)
+
+    return knock
 
 
 def decision(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
@@ -265,8 +272,13 @@ def criteria_tab() -> list[Door]:
         ),
         *(Door(f"criteria.rounds.{name}", opened, part=True) for name in ("get_tally", "list_findings")),
         Door("criteria.rounds.list_suggestions", event(MAIN, "criteria", "select"), part=True),
-        Door("criteria.rounds.cast_ballot", event(MAIN, "ballot", "submit", put=ballot, **voting)),
-        Door("criteria.rounds.establish", event(MAIN, "establish", **voting)),
+        Door("criteria.rounds.get_round", at("GET", "/api/criteria/{task}/ballot", "voting")),
+        Door(
+            "criteria.rounds.list_ballot_history", at("GET", "/api/criteria/{task}/ballot/history", "voting")
+        ),
+        Door("criteria.rounds.get_tally", at("GET", "/api/criteria/{task}/decisions", "voting")),
+        Door("criteria.rounds.cast_ballot", vote("ballot", 0)),
+        Door("criteria.rounds.establish", vote("decisions", 1)),
         Door(
             "criteria.rounds.take_findings", event(MAIN, "take-findings", put=fixed(findings=[0]), **voting)
         ),

@@ -66,8 +66,8 @@ class World:
         self.people = _people(self.context)
         self.saved: dict[str, Sent] = {}
         """What each person saved in “work”: one evaluation, of an instance that nobody else has."""
-        self.proposed: dict[str, list[int]] = {}
-        """The ids of what is being voted on in each task."""
+        self.proposed: dict[str, tuple[int, list[int]]] = {}
+        """The round of each task, and the ids of what is being voted on."""
         self._fill()
         settings = replace(self.context.settings, sign_in=SignIn.ACCOUNTS)
         self.context = replace(self.context, settings=settings)
@@ -114,7 +114,7 @@ class World:
         assert round_ is not None
         votes = [Vote(Action.APPROVE, proposal.id) for proposal in round_.proposals]
         rounds.cast_ballot(self.context, self.people["other"], slug, 0, votes)
-        self.proposed[slug] = [proposal.id for proposal in round_.proposals]
+        self.proposed[slug] = (round_.id, [proposal.id for proposal in round_.proposals])
 
     def _enrol(self) -> None:
         """Everybody stands in the studies of their own; the other person in all, those included."""

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 import httpx
 import uvicorn
+from fastapi import FastAPI
 
 from coeval.study.access import Context
 from coeval.ui.app import build_app
 
 
 class Running:
-    """``with Running(context) as server``: serves until the block ends."""
+    """``with Running(context) as server``: serves until the block ends; ``add`` gives the app further routes."""
 
-    def __init__(self, context: Context, port: int = 0) -> None:
+    def __init__(
+        self,
+        context: Context,
+        add: Callable[[FastAPI, Context], None] | None = None,
+        port: int = 0,
+    ) -> None:
         self.app = build_app(context)
+        if add:
+            add(self.app, context)
         config = uvicorn.Config(self.app, port=port, log_level="critical")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)

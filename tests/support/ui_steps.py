@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.ui_harness import Harness
+    from tests.support.bench import Bench
 
 
 def press(page: Page, *keys: str) -> None:
@@ -15,14 +15,14 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def wait_saved(page: Page, harness: Harness, count: int) -> None:
+def wait_saved(page: Page, bench: Bench, count: int) -> None:
     """Wait until ``count`` submissions are saved and the screen takes decisions again, or is at its end."""
     for _ in range(400):
         locked = page.locator(".wb[data-state=step] .rt-act:disabled").count()
-        if len(harness.study.submissions) >= count and not locked:
+        if len(bench.saved()) >= count and not locked:
             return
         page.wait_for_timeout(10)
-    raise AssertionError(f"{len(harness.study.submissions)} of {count} submissions were saved")
+    raise AssertionError(f"{len(bench.saved())} of {count} submissions were saved")
 
 
 def focused(page: Page) -> str:

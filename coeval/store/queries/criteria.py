@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Origin, Proposal, Role, Scale, Vote
+from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Origin, Person, Proposal, Role, Scale, Vote
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
 
@@ -167,6 +167,15 @@ def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> l
     return [
         Ballot(row["name"], _votes(db, row["id"]), Role(row["role"]), row["revision"], row["saved_at"])
         for row in list(heads)
+    ]
+
+
+def list_ballot_versions(db: Database, round_id: int, person: Person) -> list[Ballot]:
+    """Every save of one person's ballot in a round, oldest first."""
+    sql = "SELECT * FROM ballot WHERE ballot_round = ? AND annotator = ? ORDER BY revision"
+    return [
+        Ballot(person.name, _votes(db, row["id"]), person.role, row["revision"], row["saved_at"])
+        for row in list(rows(db, sql, [round_id, person.id]))
     ]
 
 

@@ -65,11 +65,23 @@ def _round_state(db: Database, task: Task, person: Person) -> RoundState | None:
     )
 
 
+ROUND_OVER = "This round of voting has ended: reload the page to see where the criteria stand."
+
+
 @use_case(EVERYONE)
-def cast_ballot(context: Context, person: Person, slug: str, revision: int, votes: Sequence[Vote]) -> Ballot:
+def cast_ballot(
+    context: Context,
+    person: Person,
+    slug: str,
+    revision: int,
+    votes: Sequence[Vote],
+    *,
+    round_id: int | None = None,
+) -> Ballot:
     """Save one's ballot.
 
-    ``revision`` is that of the ballot the votes were made from, 0 for the first.
+    ``revision`` is that of the ballot the votes were made from, 0 for the first; ``round_id`` the round that was
+    shown. The same ballot sent again, because no answer came, is answered with what was saved.
 
     Raises:
         StaleError: no vote is open any more, or another tab saved this ballot meanwhile.
@@ -77,19 +89,27 @@ def cast_ballot(context: Context, person: Person, slug: str, revision: int, vote
     """
     with context.store.write() as db:
         state = _round_state(db, require_task(db, slug), person)
-        if state is None or not state.open:
-            raise StaleError(
-                "This round of voting has ended: reload the page to see where the criteria stand."
-            )
+        if state is None or not state.open or round_id not in (None, state.id):
+            raise StaleError(ROUND_OVER)
+        checked = ballots.check_ballot(state.proposals, votes)
         saved = state.ballot.revision if state.ballot else 0
+        if state.ballot and saved == revision + 1 and state.ballot.votes == checked:
+            return state.ballot
         if saved != revision:
             raise StaleError(
-                "Your ballot was saved from another tab meanwhile: reload the page to see that one, and change it "
-                "there."
+                "Your ballot was saved from another tab meanwhile. Nothing was overwritten: compare the two and "
+                "save the one that should stand."
             )
-        checked = ballots.check_ballot(state.proposals, votes)
         saved_at = criteria.record_ballot(db, state.id, person.id, checked, saved + 1)
     return Ballot(person.name, checked, person.role, saved + 1, saved_at)
+
+
+@use_case(EVERYONE)
+def list_ballot_history(context: Context, person: Person, slug: str) -> list[Ballot]:
+    """See every version of one's own ballot in the newest round, oldest first."""
+    with context.store.read() as db:
+        head = criteria.get_round(db, require_task(db, slug).id)
+        return criteria.list_ballot_versions(db, head["id"], person) if head else []
 
 
 @use_case(OWNERS)
@@ -214,8 +234,13 @@ def establish(
     approved: Sequence[int] = (),
     dropped: Sequence[int] = (),
     added: Sequence[str] = (),
+    round_id: int | None = None,
+    saves: int | None = None,
 ) -> CriteriaSet:
     """Freeze the criteria a round ends in as the next version of the set.
+
+    ``round_id`` and ``saves`` say which count the decisions were made from (see ``Tally.saves``). The same
+    decisions sent again, because no answer came, are answered with the set they established.
 
     A wording kept from the version before is the same criterion, so what was saved by it stays good and
     only instances with new criteria are opened again.
@@ -223,22 +248,31 @@ def establish(
     Raises:
         NotFoundError: no round is open.
         InputError: a tie or a wording is undecided (see ``ballots.choose``).
+        StaleError: ballots were saved, or another round was opened, since the count was shown.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
         head = criteria.get_round(db, task.id)
-        if head is None or not head["open"]:
+        if head is None or (round_id is None and not head["open"]):
             raise NotFoundError(
                 f"No vote is open for “{slug}”: draft criteria, or open the next version first."
             )
+        if round_id not in (None, head["id"]):
+            raise StaleError(ROUND_OVER)
         proposals = criteria.list_proposals(db, head["id"])
         count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
         if not count.n_ballots:
             raise InputError(
                 "Nobody has voted yet: save at least one ballot before establishing the criteria."
             )
+        if saves not in (None, count.saves):
+            raise StaleError(
+                "Votes came in since you opened this count: look at it again, then establish the set."
+            )
         chosen = ballots.choose(count, decisions or {}, added, approved=approved, dropped=dropped)
         previous = criteria.get_criteria_set(db, task.id)
+        if not head["open"]:
+            return _same_or_refused(previous, chosen, person)
         kept = {c.text: c for c in previous.criteria} if previous else {}
         members = [
             kept.get(one.text) or Criterion(one.text, origin=one.origin, scale=task.scale) for one in chosen
@@ -246,6 +280,20 @@ def establish(
         established = criteria.add_criteria_set(db, task.id, members, person.name)
         assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
     return established
+
+
+def _same_or_refused(
+    current: CriteriaSet | None, chosen: Sequence[ballots.Chosen], person: Person
+) -> CriteriaSet:
+    """The set that holds, where it is what this person just chose once more."""
+    texts = [one.text for one in chosen]
+    if (
+        current is None
+        or current.established_by != person.name
+        or [c.text for c in current.criteria] != texts
+    ):
+        raise StaleError(ROUND_OVER)
+    return current
 
 
 @use_case(EVERYONE)

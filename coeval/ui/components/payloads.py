@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from coeval.domain import MAX_REMARK, Action, RowKind
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
 from coeval.errors import InputError
 from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.study.scrutiny.steps import Sent
@@ -16,8 +16,8 @@ from coeval.study.scrutiny.steps import Sent
 MAX_ROWS = 500
 """Drafted lines in one table; a draft has a handful, a ballot a few dozen."""
 
-MAX_ADDED = 200
-"""Lines one person may add in one table."""
+LIMITS = {"added": MAX_ADDED, "remark": MAX_REMARK}
+"""What the browser has to know of the limits; it gets them with every sheet."""
 
 LARGEST_ID = 2**53 - 1
 """The largest whole number that JavaScript holds exactly."""
@@ -59,13 +59,48 @@ class AddedPayload(Payload):
     reason: Remark = ""
 
 
-class TablePayload(Payload):
-    """What a ReviewTable gives back; ``rev`` is that of the sheet it was made from."""
+class BallotPayload(Payload):
+    """The body of a ballot, and of an owner's decisions: ``revision`` is that of the sheet it was made from."""
 
-    rev: Annotated[int, Field(ge=0, le=LARGEST_ID)]
-    score: Score | None = None
+    round: Id
+    revision: Annotated[int, Field(ge=0, le=LARGEST_ID)]
     rows: list[RowPayload] = Field(max_length=MAX_ROWS)
     added: list[AddedPayload] = Field(max_length=MAX_ADDED)
+
+    def to_votes(self) -> list[Vote]:
+        """The votes, added criteria last.
+
+        Raises:
+            InputError: a proposal has no action yet, or a line is added that is no criterion.
+        """
+        undecided = sum(row.action is None for row in self.rows)
+        if undecided:
+            lines = "1 criterion still needs" if undecided == 1 else f"{undecided} criteria still need"
+            raise InputError(f"{lines} a decision: approve, revise or delete.")
+        votes = [
+            Vote(Action(row.action), row.id, row.reason, row.new_text) for row in self.rows if row.action
+        ]
+        return votes + [Vote(Action.ADD, None, row.reason, row.new_text) for row in self._criteria()]
+
+    def to_decisions(self) -> dict[str, Any]:
+        """An owner's decisions as ``study.criteria.rounds.establish`` takes them.
+
+        Raises:
+            InputError: a tie is still open, or a line is added that is no criterion.
+        """
+        if any(row.action is None for row in self.rows):
+            raise InputError("A tie is still open: approve, revise or delete it, then establish the set.")
+        return {
+            "decisions": {row.id: row.new_text for row in self.rows if row.action == Action.REVISE},
+            "approved": [row.id for row in self.rows if row.action == Action.APPROVE],
+            "dropped": [row.id for row in self.rows if row.action == Action.DELETE],
+            "added": [row.new_text for row in self._criteria()],
+        }
+
+    def _criteria(self) -> list[AddedPayload]:
+        if any(row.kind != "criterion" for row in self.added):
+            raise InputError("Only criteria can be added here: reload the page and try again.")
+        return self.added
 
 
 class SubmissionPayload(Payload):
@@ -135,22 +170,24 @@ def explain(errors: list[Mapping[str, Any]]) -> str:
     'Line 2: the reason has 12,000 characters; shorten it to 10,000.'
     """
     first = errors[0]
-    path = [part for part in first["loc"] if part not in ("body", "query")]
+    path = [part for part in first["loc"] if part not in ("body", "query", "path")]
     where = _where(path)
     name = NAMES.get(str(path[-1]), f"“{path[-1]}”") if path else "what was sent"
+    limit = (first.get("ctx") or {}).get("max_length", MAX_REMARK)
     given = repr(first.get("input"))[:40]
-    if first["type"] == "string_too_long":
-        return f"{where}{name} has {len(first['input']):,} characters; shorten it to {MAX_REMARK:,}."
-    if first["type"] == "too_long":
-        return (
-            f"{name} holds {len(first['input']):,} lines, more than a table can; remove some and save again."
-        )
-    if first["type"] == "value_error":
-        return f"{where}{name}: {str(first['msg']).removeprefix('Value error, ')}."
-    if first["type"] == "extra_forbidden":
-        return f"{where}{name} is not expected here: reload the page and try again."
-    if first["type"] == "missing":
-        return f"{where}{name} is missing: reload the page and try again."
+    match first["type"]:
+        case "string_too_long":
+            return f"{where}{name} has {len(first['input']):,} characters; shorten it to {limit:,}."
+        case "too_long":
+            return f"{name} holds {len(first['input']):,} lines; at most {limit:,} fit: remove some and save again."
+        case "value_error":
+            return f"{where}{name}: {str(first['msg']).removeprefix('Value error, ')}."
+        case "json_invalid":
+            return "What was sent cannot be read: reload the page and try again."
+        case "extra_forbidden":
+            return f"{where}{name} is not expected here: reload the page and try again."
+        case "missing":
+            return f"{where}{name} is missing: reload the page and try again."
     return f"{where}{name} is {given}, which cannot be used: reload the page and try again."
 
 
@@ -159,24 +196,3 @@ def _where(path: list[Any]) -> str:
     if len(path) > 1 and path[0] in ("rows", "added") and isinstance(path[1], int):
         return f"{'Line' if path[0] == 'rows' else 'Added line'} {path[1] + 1}: "
     return ""
-
-
-def refuse(error: ValidationError) -> NoReturn:
-    """Turn pydantic's error into ours.
-
-    Raises:
-        InputError: always.
-    """
-    raise InputError(explain([dict(one) for one in error.errors(include_url=False)])) from error
-
-
-def parse_table(sent: object) -> TablePayload:
-    """Check what a ReviewTable gives back.
-
-    Raises:
-        InputError: it has not the shape, a text is too long, or there are too many lines.
-    """
-    try:
-        return TablePayload.model_validate(sent)
-    except ValidationError as error:
-        refuse(error)

@@ -49,5 +49,5 @@ HEAD = """
   /* components may be built before the modules below have loaded: they wait here */
   window.coevalReady = (run) => window.coeval?.view ? run() : addEventListener('coeval-ready', run, {{once: true}});
 </script>
-<script type="module" src="{static}core/main.js"></script>
+<script type="module" src="{static}main.js"></script>
 """

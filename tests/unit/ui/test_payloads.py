@@ -1,24 +1,21 @@
-"""What browsers send is checked before anything reads it; the DataFrames of the ReviewTable."""
+"""What browsers send is checked before anything reads it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import gradio as gr
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from coeval.domain import MAX_REMARK, Action, RowKind
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
 from coeval.errors import InputError
-from coeval.ui.components.payloads import MAX_ROWS, MarkPayload, SubmissionPayload, explain, parse_table
-from coeval.ui.components.review_table.review_table import ReviewTable
-from coeval.ui.components.review_table.sheet import COLUMNS, build_sheet
+from coeval.ui.components.payloads import MAX_ROWS, BallotPayload, MarkPayload, SubmissionPayload, explain
 
 ROW = {"id": 7, "action": "revise", "reason": "why", "new_text": "new"}
-TABLE: dict[str, Any] = {"rev": 3, "score": None, "rows": [ROW], "added": []}
+MINE = {"kind": "evidence", "new_text": "mine", "reason": ""}
 SUBMISSION: dict[str, Any] = {
     "uid": "01234567-89ab-4cde-8f01-23456789abcd",
     "instance": 1,
@@ -30,7 +27,7 @@ SUBMISSION: dict[str, Any] = {
     "score": 3,
     "bulk": False,
     "rows": [ROW],
-    "added": [{"kind": "evidence", "new_text": "mine", "reason": ""}],
+    "added": [MINE],
     "filter": "unfinished",
 }
 
@@ -106,21 +103,26 @@ def test_a_criterion_is_no_line_of_an_evaluation() -> None:
         ),
         ("rows.0.action", "banana", "Line 1: “action” is 'banana', which cannot be used"),
         ("rows.0.text", "forged", "Line 1: “text” is not expected here: reload the page"),
-        ("rows", [ROW] * 501, "“rows” holds 501 lines, more than a table can"),
+        ("rows", [ROW] * 501, "“rows” holds 501 lines; at most 500 fit: remove some"),
+        ("added", [MINE] * (MAX_ADDED + 1), "“added” holds 51 lines; at most 50 fit: remove some"),
         ("rows.0.reason", "a\x00", "Line 1: the reason: it holds a character that cannot be stored"),
         ("score", "5", "the score is '5', which cannot be used"),
     ],
 )
 def test_an_error_names_the_value_and_the_remedy(path: str, value: Any, sentence: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_table(change(TABLE, path, value))
-    assert str(caught.value).startswith(sentence)
+    assert explained(change(SUBMISSION, path, value)).startswith(sentence)
 
 
-@pytest.mark.parametrize("sent", [None, 3, "x", [], {}, {"rev": 1}, {"rev": 1, "rows": 5, "added": []}])
+def explained(sent: object) -> str:
+    """What a person reads when this is sent as a submission."""
+    with pytest.raises(ValidationError) as caught:
+        SubmissionPayload.model_validate(sent)
+    return explain([dict(one) for one in caught.value.errors(include_url=False)])
+
+
+@pytest.mark.parametrize("sent", [None, 3, "x", [], {}, {"uid": 1}, SUBMISSION | {"rows": 5}])
 def test_any_other_shape_is_one_sentence_too(sent: object) -> None:
-    with pytest.raises(InputError, match="reload the page"):
-        parse_table(sent)
+    assert explained(sent).endswith("reload the page and try again.")
 
 
 def test_marks_may_be_left_as_they_are() -> None:
@@ -134,56 +136,44 @@ def test_explain_takes_fastapis_errors() -> None:
     assert explain([error]) == "Line 3: “id” is missing: reload the page and try again."
 
 
-# ---- DataFrames ------------------------------------------------------------------------------------
+# ---- ballots ---------------------------------------------------------------------------------------
+
+CRITERION = {"kind": "criterion", "new_text": "Be true.", "reason": "mine"}
 
 
-def make_frame() -> pd.DataFrame:
-    rows = [
-        [1, "criterion", "9 of 10", "Use simple words.", "", Action.APPROVE, "", ""],
-        [2, "criterion", "4 of 10", "Use examples.", "also worded: give examples", None, None, float("nan")],
-        [None, "criterion", "added", "", "", "add", "mine", "Be true."],
+def parse_ballot(rows: list[dict[str, Any]], added: Sequence[dict[str, Any]] = ()) -> BallotPayload:
+    return BallotPayload.model_validate({"round": 1, "revision": 2, "rows": rows, "added": list(added)})
+
+
+def test_a_ballot_becomes_votes() -> None:
+    votes = parse_ballot([{"id": 1, "action": "approve"}, ROW], [CRITERION]).to_votes()
+    assert votes == [
+        Vote(Action.APPROVE, 1),
+        Vote(Action.REVISE, 7, "why", "new"),
+        Vote(Action.ADD, None, "mine", "Be true."),
     ]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    frame.attrs = {"rev": 2, "key": "k", "reason_required": True, "add": None}
-    return frame
 
 
-def test_a_frame_becomes_a_sheet() -> None:
-    sheet = build_sheet(make_frame())
-    assert [(row["id"], row["action"], row["reason"]) for row in sheet["rows"]] == [
-        (1, "approve", ""),
-        (2, None, ""),
-    ]
-    assert sheet["added"] == [{"kind": "criterion", "new_text": "Be true.", "reason": "mine"}]
-    assert (sheet["rev"], sheet["key"], sheet["readonly"], sheet["reason_required"]) == (2, "k", False, True)
+def test_decisions_become_what_the_use_case_takes() -> None:
+    rows = [{"id": 1, "action": "approve"}, ROW, {"id": 2, "action": "delete"}]
+    assert parse_ballot(rows, [CRITERION]).to_decisions() == {
+        "decisions": {7: "new"},
+        "approved": [1],
+        "dropped": [2],
+        "added": ["Be true."],
+    }
 
 
-def test_an_untouched_table_gives_the_decisions_it_was_shown_with() -> None:
-    table = ReviewTable(render=False)
-    back = table.preprocess(table.postprocess(make_frame()))
-    assert list(back.columns) == ["id", "kind", "action", "reason", "new_text"]
-    assert [None if pd.isna(row.id) else row.id for row in back.itertuples()] == [1, 2, None]
-    assert [row.action for row in back.itertuples()] == ["approve", None, "add"]
-    assert back.attrs == {"rev": 2, "score": None}
-
-
-def test_an_edited_table_gives_what_was_sent() -> None:
-    back = ReviewTable(render=False).preprocess(TABLE)
-    assert back.to_dict("records") == [{"kind": "criterion", **ROW}]
-    assert back.attrs["rev"] == 3
-
-
-def test_a_table_never_shown_is_empty() -> None:
-    assert ReviewTable(render=False).preprocess(None).empty
-
-
-def test_a_forged_table_is_a_message_without_markup() -> None:
-    table = ReviewTable(render=False)
-    with pytest.raises(gr.Error) as caught:
-        table.preprocess(change(TABLE, "rows.0.action", "<form action=//x>"))
-    assert "<" not in str(caught.value.message) and "&lt;form" in str(caught.value.message)
-    with pytest.raises(gr.Error):
-        table.preprocess({"key": "k", "rows": [{"id": "x"}]})
+def test_what_is_undecided_or_no_criterion_is_said() -> None:
+    undecided = parse_ballot([{"id": 1}, {"id": 2}, ROW])
+    with pytest.raises(InputError, match="2 criteria still need a decision"):
+        undecided.to_votes()
+    with pytest.raises(InputError, match="A tie is still open"):
+        undecided.to_decisions()
+    odd = parse_ballot([ROW], [CRITERION | {"kind": "evidence"}])
+    for read in (odd.to_votes, odd.to_decisions):
+        with pytest.raises(InputError, match="Only criteria"):
+            read()
 
 
 texts = st.text(max_size=40).filter(lambda text: "\x00" not in text)
@@ -191,7 +181,7 @@ rows = st.lists(
     st.fixed_dictionaries(
         {
             "id": st.integers(1, 2**53 - 1),
-            "action": st.sampled_from([None, "approve", "delete", "revise"]),
+            "action": st.sampled_from(["approve", "delete", "revise"]),
             "reason": texts,
             "new_text": texts,
         }
@@ -201,10 +191,9 @@ rows = st.lists(
 
 
 @settings(deadline=None)
-@given(rows, st.integers(0, 99), st.sampled_from([None, 1.0, 4.5]))
-def test_nothing_sent_is_changed_on_the_way(
-    sent: list[dict[str, Any]], rev: int, score: float | None
-) -> None:
-    back = ReviewTable(render=False).preprocess({"rev": rev, "score": score, "rows": sent, "added": []})
-    assert [{name: row[name] for name in ROW} for row in back.to_dict("records")] == sent
-    assert back.attrs == {"rev": rev, "score": score}
+@given(rows)
+def test_nothing_sent_is_changed_on_the_way(sent: list[dict[str, Any]]) -> None:
+    votes = parse_ballot(sent).to_votes()
+    assert [(v.proposal, v.action, v.reason, v.new_text) for v in votes] == [
+        tuple(row.values()) for row in sent
+    ]

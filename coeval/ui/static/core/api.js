@@ -9,6 +9,11 @@ export function appRoot() {
 
 /** What went wrong. `kind` is the server's, or `offline` when no answer came. */
 export class ApiError extends Error {
+  /**
+   * @param {string} kind
+   * @param {string} message
+   * @param {{status?: number, body?: any}} answer
+   */
   constructor(kind, message, { status = 0, body = {} } = {}) {
     super(message);
     this.kind = kind;
@@ -43,9 +48,11 @@ export function serverNow() {
 
 const SIGNED_OUT = 'You are signed out. Nothing is lost: sign in again and go on.';
 
+/** @param {Response} response */
 async function readAnswer(response) {
   if (response.type === 'opaqueredirect' || response.status === 401)
     throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
+  /** @type {any} */
   let body = null;
   try {
     body = await response.json();
@@ -61,10 +68,16 @@ async function readAnswer(response) {
   });
 }
 
-/** One request. Throws ApiError; never hangs for more than ten seconds. */
-export async function request(method, path, data) {
+/**
+ * One request. Throws ApiError; never hangs for more than ten seconds.
+ * @param {'GET' | 'POST'} method
+ * @param {string} path
+ * @param {unknown} data
+ */
+export async function request(method, path, data = undefined) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
+  /** @type {RequestInit & {headers: Record<string, string>}} */
   const options = {
     method,
     credentials: 'same-origin',

@@ -14,7 +14,14 @@ const ICONS = {
   rows: 'M2.5 3.5h11v9h-11zM2.5 8h11',
 };
 
-/** A new element. Attributes set to null, undefined or false are left out; `onclick: f` listens. */
+/**
+ * A new element. Attributes set to null, undefined or false are left out; `onclick: f` listens.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} attributes
+ * @param {any[]} children nodes, texts, lists of them, or nothing
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -43,11 +50,17 @@ export function kbd(text) {
   return el('kbd', { 'aria-hidden': 'true' }, text);
 }
 
+/** @param {any} label @param {Record<string, any>} attributes @param {any[]} extra */
 export function button(label, attributes, ...extra) {
   return el('button', { type: 'button', ...attributes }, label, ...extra);
 }
 
-/** Replaces what a node holds, keeping the node. */
+/**
+ * Replaces what a node holds, keeping the node.
+ * @template {Element} Parent
+ * @param {Parent} node
+ * @param {any[]} children
+ */
 export function fill(node, ...children) {
   node.replaceChildren(
     ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
@@ -64,8 +77,8 @@ const NOT_TEXT = new Set(['button', 'checkbox', 'radio', 'range', 'submit', 'res
 
 /** Whether keys pressed here are somebody's words (or a choice in a native control), not commands. */
 export function isTextBox(node) {
-  if (!(node instanceof Element)) return false;
-  if (node.tagName === 'INPUT') return !NOT_TEXT.has(node.type);
+  if (!(node instanceof HTMLElement)) return false;
+  if (node instanceof HTMLInputElement) return !NOT_TEXT.has(node.type);
   return node.tagName === 'TEXTAREA' || node.tagName === 'SELECT' || node.isContentEditable;
 }
 

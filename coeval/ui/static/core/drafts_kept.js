@@ -1,11 +1,15 @@
-/** Unsaved work, kept in the browser per person, task, instance and criterion, until the server has it. */
+/** Unsaved work, kept in the browser per person, task and place, until the server has it. */
 
 import { dropStored, readStored, storedKeys, writeStored } from './storage.js';
 
 const OLD_MS = 30 * 24 * 3600 * 1000;
 
 export class Kept {
-  /** `onbroken` is called once when the browser keeps nothing (storage full or switched off). */
+  /**
+   * `onbroken` is called once when the browser keeps nothing (storage full or switched off).
+   * @param {string} person
+   * @param {string} task
+   */
   constructor(person, task, onbroken = () => {}) {
     this.prefix = `coeval:kept:${person}:${task}:`;
     this.onbroken = onbroken;
@@ -13,24 +17,20 @@ export class Kept {
     this.prune();
   }
 
-  keyOf(instance, part) {
-    return `${this.prefix}${instance}:${part}`;
-  }
-
-  /** What was kept for one step ({revision, draft, state, edited, at, opened_at, active_ms, bulk}), or null. */
-  get(instance, part) {
-    const kept = readStored(this.keyOf(instance, part));
+  /** What was kept for one place, such as an evaluation "12:3" or a "ballot:4". @returns {KeptWork | null} */
+  get(place) {
+    const kept = readStored(this.prefix + place);
     return kept && typeof kept === 'object' ? kept : null;
   }
 
-  put(instance, part, value) {
-    const done = writeStored(this.keyOf(instance, part), { ...value, at: new Date().toISOString() });
+  put(place, value) {
+    const done = writeStored(this.prefix + place, { ...value, at: new Date().toISOString() });
     if (!done && !this.broken) this.onbroken();
     this.broken = !done;
   }
 
-  drop(instance, part) {
-    dropStored(this.keyOf(instance, part));
+  drop(place) {
+    dropStored(this.prefix + place);
   }
 
   /** Forgets what holds only times and is a month old; words are never dropped. */
@@ -61,19 +61,22 @@ function essence({ score, rows, added }) {
   return JSON.stringify([score ?? null, lines, more]);
 }
 
-/** Whether two states say the same. */
+/** Whether two states say the same. @param {TableState} a @param {TableState} b */
 export function sameState(a, b) {
   return essence(a) === essence(b);
 }
 
-/** The state that a sheet from the server stands for. */
+/** The state that a sheet from the server stands for. @param {Sheet} sheet @returns {TableState} */
 export function stateOf(sheet) {
-  return { score: sheet.score ?? null, rows: sheet.rows, added: sheet.added ?? [] };
+  return { score: sheet.score ?? null, rows: sheet.rows, added: sheet.added };
 }
 
 /**
  * A sheet with somebody's kept state laid over it. Words written for a line that is no longer there come back
  * as added lines, so that none is lost.
+ * @param {Sheet} sheet
+ * @param {TableState} state
+ * @returns {Sheet}
  */
 export function withState(sheet, state) {
   const kept = new Map(state.rows.map((row) => [row.id, row]));

@@ -1,13 +1,8 @@
-/** What one person saved of a step, version after version, in their own words. */
+/** What one person saved in one place, version after version, in their own words. */
 
 import { button, clockTime, el, plural } from './dom.js';
 
 const SAID = { approve: 'approved', delete: 'deleted', revise: 'revised', add: '' };
-
-/** How often the step on screen was saved, a score before the draft included. */
-export function savedTimes({ revision, first_score: first }) {
-  return revision + (typeof first === 'number' ? 1 : 0);
-}
 
 export function timesText(times) {
   return `Saved ${plural(times, 'time', 'times')}`;
@@ -18,17 +13,20 @@ function line({ label, action, text, reason }) {
   return [el('dt', {}, label), el('dd', { dir: 'auto' }, words)];
 }
 
+const scoreLine = (score) => [el('dt', {}, 'Score'), el('dd', {}, String(score ?? 'none'))];
+
+/** @param {HistoryVersion} version */
 function versionCard({ revision, saved_at: at, score, first, lines }) {
   const name = first ? 'Before the draft' : `Version ${revision}`;
   return el(
     'section',
     { class: 'ce-version' },
     el('h3', {}, `${name} · ${new Date(at).toLocaleDateString()} ${clockTime(at)}`),
-    el('dl', {}, el('dt', {}, 'Score'), el('dd', {}, String(score ?? 'none')), ...lines.flatMap(line)),
+    el('dl', {}, ...(score === undefined ? [] : scoreLine(score)), ...lines.flatMap(line)),
   );
 }
 
-/** Shows all versions, the newest first. */
+/** Shows all versions, the newest first. @param {HTMLElement} root @param {HistoryVersion[]} versions */
 export function showHistory(root, versions) {
   const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
   const dialog = el(

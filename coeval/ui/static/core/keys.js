@@ -16,7 +16,7 @@ const NAMES = {
 };
 
 /** The key as a person would name it on a Latin keyboard, whatever script is switched on. */
-function keyName(event) {
+export function keyName(event) {
   const { key, code } = event;
   if (key.length > 1) return key;
   const ascii = /^[\x20-\x7e]$/.test(key);
@@ -112,8 +112,8 @@ export class Keys {
     }
   }
 
-  comboFor(id) {
-    return this.commands.find((command) => command.id === id)?.combos[0] ?? '';
+  combosOf(id) {
+    return this.commands.find((command) => command.id === id)?.combos ?? [];
   }
 
   onchange(listener) {
@@ -124,7 +124,7 @@ export class Keys {
   remap(id, combo) {
     this.commands.find((command) => command.id === id).combos = [combo];
     writeStored(STORED, { ...storedCombos(), [id]: combo });
-    this.listeners.forEach((listener) => listener());
+    for (const listener of this.listeners) listener();
   }
 
   // ---- the page of keys ----------------------------------------------------------------------------
@@ -195,38 +195,4 @@ export class Keys {
     };
     document.addEventListener('keydown', take, true);
   }
-}
-
-/** The commands of every table; the workbench adds its own. */
-export function tableCommands(table) {
-  const act = (action) => () => (table().current ? table().decide(table().current, action) : false);
-  const digits = Array.from('0123456789');
-  return [
-    { id: 'down', combos: ['ArrowDown'], label: 'Next line', again: true, run: () => table().move(1) },
-    { id: 'up', combos: ['ArrowUp'], label: 'Line before', again: true, run: () => table().move(-1) },
-    { id: 'approve', combos: ['A'], label: 'Approve the line', run: act('approve') },
-    { id: 'revise', combos: ['R'], label: 'Revise the line', run: act('revise') },
-    { id: 'delete', combos: ['D'], label: 'Delete the line, or remove an added one', run: act('delete') },
-    {
-      id: 'leave',
-      combos: ['Escape'],
-      label: 'Leave a text box; the words stay',
-      inText: true,
-      run: (event) => leaveBox(table(), event),
-    },
-    {
-      id: 'score',
-      combos: digits,
-      shown: ['1', '…', '5'],
-      label: 'On the score line: choose the score',
-      run: (event) => table().pressDigit(keyName(event)),
-    },
-    { id: 'new', combos: ['N'], label: 'Add a line', run: () => table().addByKey('N') },
-  ];
-}
-
-function leaveBox(table, event) {
-  if (!isTextBox(event.target)) return false;
-  if (table.list.contains(event.target)) return table.current?.focus();
-  return event.target.blur();
 }

@@ -18,7 +18,7 @@ export class Notices {
     this.live.textContent = text;
   }
 
-  /** Shown for a few seconds; `undo` adds a button. */
+  /** Shown for a few seconds; `undo` adds a button. @param {string} text @param {(() => void) | null} undo */
   say(text, undo = null) {
     const toast = el('div', { class: 'ce-toast' }, el('span', { dir: 'auto' }, text));
     if (undo) {
@@ -38,7 +38,7 @@ export class Notices {
 
   /** An error stays until it is closed. The same error is shown once. */
   warn(text) {
-    if ([...this.alerts.children].some((node) => node.dataset.text === text)) return;
+    if (Array.from(this.alerts.querySelectorAll('div')).some((node) => node.dataset.text === text)) return;
     const toast = el(
       'div',
       { class: 'ce-toast is-error', 'data-text': text },

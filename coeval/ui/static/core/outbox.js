@@ -1,45 +1,70 @@
 /**
- * Submissions on their way. Each is written down before it is sent and struck off when the server has answered,
- * so a cut line, a closed tab or a sign-out loses none; the uid stays the same however often it is sent.
+ * Saves on their way. Each is written down before it is sent and struck off when the server has answered, so a
+ * cut line, a closed tab or a sign-out loses none; what is sent stays the same however often it is sent.
  */
 
+import { request } from './api.js';
 import { dropStored, readStored, storedKeys, writeStored } from './storage.js';
 
 const WAITS_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
 
+/** An entry as it is written now; submissions written down by an earlier version say less. */
+function upgraded(entry) {
+  if (entry?.uid) return entry;
+  const { uid, instance, criterion } = entry?.body ?? {};
+  if (!uid) return null;
+  const path = `api/scrutiny/${encodeURIComponent(entry.task)}/submissions`;
+  return { ...entry, uid, box: 'scrutiny', path, place: `${instance}:${criterion}` };
+}
+
+/**
+ * @typedef {object} OutboxEvents
+ * @property {(entry: Entry, answer: SaveAnswer<any>) => void} onsaved
+ * @property {(entry: Entry, error: import('./api.js').ApiError, seconds: number) => void} onwaiting
+ * @property {(entry: Entry, error: import('./api.js').ApiError) => void} onrefused
+ */
+
 export class Outbox {
   /**
-   * `send(entry)` posts and resolves with the answer or throws ApiError.
-   * Calls back: onsaved(entry, answer), onwaiting(entry, error, seconds), onrefused(entry, error).
+   * `box` keeps the saves of different screens apart.
+   * @param {string} person
+   * @param {string} box
+   * @param {OutboxEvents & {signal: AbortSignal, send?: (entry: Entry) => Promise<any>}} options
    */
-  constructor(person, { send, onsaved, onwaiting, onrefused, signal }) {
-    Object.assign(this, { send, onsaved, onwaiting, onrefused });
+  constructor(person, box, { onsaved, onwaiting, onrefused, signal, send = post }) {
+    this.events = { onsaved, onwaiting, onrefused };
+    this.send = send;
+    this.box = box;
     this.prefix = `coeval:outbox:${person}:`;
+    /** @type {Map<string, Entry>} */
     this.entries = new Map();
+    /** @type {Map<string, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
+    /** @type {Map<string, number>} */
     this.tries = new Map();
     window.addEventListener('online', () => this.retry(), { signal });
     document.addEventListener('visibilitychange', () => !document.hidden && this.retry(), { signal });
-    signal?.addEventListener('abort', () => this.timers.forEach(clearTimeout));
+    signal.addEventListener('abort', () => this.stop());
   }
 
   /** What an earlier page of this person left unsent. */
-  recover() {
+  async recover() {
     for (const key of storedKeys(this.prefix)) {
-      const entry = readStored(key);
-      if (entry?.body?.uid) this.entries.set(entry.body.uid, entry);
-      else dropStored(key);
+      const entry = upgraded(readStored(key));
+      if (!entry) dropStored(key);
+      else if (entry.box === this.box) this.entries.set(entry.uid, entry);
     }
-    return Promise.all([...this.entries.keys()].map((uid) => this.deliver(uid)));
+    await Promise.all([...this.entries.keys()].map((uid) => this.deliver(uid)));
   }
 
-  /** Takes a submission in and sends it. */
+  /** Takes a save in and sends it. @param {Entry} entry */
   async add(entry) {
-    this.entries.set(entry.body.uid, entry);
-    writeStored(this.prefix + entry.body.uid, entry); // where it cannot be kept, it still waits in memory
-    await this.deliver(entry.body.uid);
+    this.entries.set(entry.uid, entry);
+    writeStored(this.prefix + entry.uid, entry); // where it cannot be kept, it still waits in memory
+    await this.deliver(entry.uid);
   }
 
+  /** @param {string} uid */
   async deliver(uid) {
     const entry = this.entries.get(uid);
     if (!entry || entry.flying) return;
@@ -54,8 +79,8 @@ export class Outbox {
     if (error?.isPassing) this.wait(uid, entry, error);
     else {
       this.forget(uid);
-      if (error) this.onrefused(entry, error);
-      else this.onsaved(entry, answer);
+      if (error) this.events.onrefused(entry, error);
+      else this.events.onsaved(entry, answer);
     }
   }
 
@@ -67,10 +92,10 @@ export class Outbox {
       uid,
       setTimeout(() => this.deliver(uid), wait),
     );
-    this.onwaiting(entry, error, wait / 1000);
+    this.events.onwaiting(entry, error, wait / 1000);
   }
 
-  /** Strikes an entry off. */
+  /** Strikes an entry off. @param {string} uid */
   forget(uid) {
     clearTimeout(this.timers.get(uid));
     this.tries.delete(uid);
@@ -78,19 +103,25 @@ export class Outbox {
     this.entries.delete(uid);
   }
 
+  stop() {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+
   retry() {
     for (const uid of this.entries.keys()) this.deliver(uid);
   }
 
-  /** The submission of one step that still waits, or undefined. */
-  waitingFor(task, instance, criterion) {
-    return [...this.entries.values()].find(
-      (entry) =>
-        entry.task === task && entry.body.instance === instance && entry.body.criterion === criterion,
-    );
+  /** The save of one place that still waits. @param {string} path @param {string} place */
+  waitingFor(path, place) {
+    return [...this.entries.values()].find((entry) => entry.path === path && entry.place === place);
   }
 
   get size() {
     return this.entries.size;
   }
+}
+
+/** @param {Entry} entry */
+function post({ path, body }) {
+  return request('POST', path, body);
 }

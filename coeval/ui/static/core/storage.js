@@ -3,7 +3,7 @@
 /** The value under `key`, or null when there is none or it cannot be read. */
 export function readStored(key, storage = () => localStorage) {
   try {
-    return JSON.parse(storage().getItem(key));
+    return JSON.parse(storage().getItem(key) ?? 'null');
   } catch {
     return null;
   }

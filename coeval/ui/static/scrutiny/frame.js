@@ -1,14 +1,12 @@
-/** How the scrutiny screen is put together, and how it shows what the workbench decides. */
+/** How the scrutiny screen is put together. It shows what it is given, and knows nobody above it. */
 
 import { markdownNodes } from '../texts/display.js';
-import { button, clockTime, el, fill, inSentence, kbd } from '../core/dom.js';
-import { savedTimes } from '../core/history.js';
+import { button, el, fill, kbd } from '../core/dom.js';
 import { Notices } from '../core/notices.js';
 import { Reading } from '../texts/reading.js';
-import { ReviewTable } from '../table/review_table.js';
 import { Layout } from './splitter.js';
 import { endScreen, failureScreen } from './end_screen.js';
-import { Foot, savedText } from './workbench_foot.js';
+import { Foot } from './workbench_foot.js';
 import { Head, Steps } from './workbench_head.js';
 
 const ARM_NOTES = {
@@ -17,13 +15,54 @@ const ARM_NOTES = {
   unscored: 'The model’s answer held no readable score: give your own.',
 };
 
+/**
+ * What the parts of the screen ask for.
+ * @typedef {object} FrameActions
+ * @property {(text: string) => void} jump
+ * @property {(filter: string) => void} filter
+ * @property {(way: 'next' | 'previous') => void} move
+ * @property {(criterion: number) => void} criterion
+ * @property {() => void} approveRest
+ * @property {() => void} flag
+ * @property {() => void} comment
+ * @property {() => void} skip
+ * @property {() => void} history
+ * @property {() => void} back
+ * @property {() => void} confirm
+ * @property {() => void} keys
+ * @property {() => void} guidelines
+ * @property {(row: string) => void} pickLine
+ * @property {(rows: string[]) => void} hoverLines
+ */
+
 export class Frame {
-  constructor(root, bench) {
-    this.bench = bench;
+  /** @param {HTMLElement} root @param {FrameActions} actions */
+  constructor(root, actions) {
+    this.actions = actions;
     this.notices = new Notices();
-    this.buildHead();
-    this.buildWork();
-    this.buildFoot();
+    this.head = new Head({ onjump: actions.jump, onfilter: actions.filter, onmove: actions.move });
+    this.steps = new Steps(actions.criterion);
+    this.title = el('h2', { class: 'wb-title', dir: 'auto' });
+    this.anchor = el('p', { class: 'wb-anchor', dir: 'auto' });
+    this.note = el('p', { class: 'wb-arm' });
+    /** Where the table of the evaluation goes. */
+    this.place = el('div');
+    this.work = this.buildWork();
+    this.layoutButton = button('', { class: 'ce-link wb-layout', 'aria-keyshortcuts': 'L' });
+    this.guidelinesButton = button('Guidelines', {
+      class: 'ce-link',
+      'aria-keyshortcuts': 'G',
+      onclick: actions.guidelines,
+    });
+    this.foot = new Foot({
+      onrest: actions.approveRest,
+      onflag: actions.flag,
+      oncomment: actions.comment,
+      onskip: actions.skip,
+      onhistory: actions.history,
+      onback: actions.back,
+      onconfirm: actions.confirm,
+    });
     this.two = el('div', { class: 'wb-two' });
     this.layout = new Layout(this.two, () => this.nameLayout());
     this.reading = this.buildReading();
@@ -46,85 +85,27 @@ export class Frame {
     this.nameLayout();
   }
 
-  get parts() {
-    const { head, steps, foot, reading, table, layout, notices } = this;
-    return { head, steps, foot, reading, table, layout, notices };
-  }
-
-  buildHead() {
-    const { bench } = this;
-    this.head = new Head({
-      onjump: (text) => bench.jump(text),
-      onfilter: (filter) => bench.setFilter(filter),
-      onmove: (way) => bench.move(`${way}_instance`),
-    });
-  }
-
-  buildFoot() {
-    const { bench } = this;
-    this.foot = new Foot({
-      onrest: () => bench.approveRest(),
-      onflag: () => bench.marks.flag(),
-      oncomment: () => bench.comment(),
-      onskip: () => bench.skip(),
-      onhistory: () => bench.showHistory(),
-      onback: () => bench.back(),
-      onconfirm: () => bench.confirm(),
-    });
-  }
-
   buildWork() {
-    const { bench } = this;
-    this.steps = new Steps((criterion) => bench.pickCriterion(criterion));
-    this.title = el('h2', { class: 'wb-title', dir: 'auto' });
-    this.anchor = el('p', { class: 'wb-anchor', dir: 'auto' });
-    this.note = el('p', { class: 'wb-arm' });
-    const place = el('div');
-    this.card = el(
+    const card = el(
       'section',
       { class: 'ce-card', 'aria-label': 'Evaluation' },
       this.title,
       this.anchor,
       this.note,
-      place,
+      this.place,
     );
-    this.work = el('div', { class: 'wb-work' }, this.steps.node, this.card);
-    this.table = new ReviewTable(place, {
-      name: 'Lines of the evaluation',
-      onchange: () => bench.onchange(),
-      oncurrent: (key) => this.reading.light(key, { scroll: true }),
-      oncomplete: () => this.foot.confirm.focus({ preventScroll: true }),
-      onsay: (text, undo) => this.notices.say(text, undo),
-      wordsFor: (kind) => bench.wordsFor(kind),
-    });
+    return el('div', { class: 'wb-work' }, this.steps.node, card);
   }
 
   buildReading() {
-    const { bench } = this;
-    this.layoutButton = button('', {
-      class: 'ce-link wb-layout',
-      'aria-keyshortcuts': 'L',
-      onclick: () => this.layout.toggle(),
-    });
-    this.guidelinesButton = button('Guidelines', {
-      class: 'ce-link',
-      'aria-keyshortcuts': 'G',
-      onclick: () => bench.showGuidelines(),
-    });
+    const { actions } = this;
+    this.layoutButton.addEventListener('click', () => this.layout.toggle());
     const tools = [
-      button(
-        'All keys',
-        { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: () => bench.keys.show() },
-        kbd('?'),
-      ),
+      button('All keys', { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: actions.keys }, kbd('?')),
       this.guidelinesButton,
       this.layoutButton,
     ];
-    return new Reading({
-      tools,
-      onpick: (row) => this.table.pick(row),
-      onhover: (rows) => this.table.hover(rows),
-    });
+    return new Reading({ tools, onpick: actions.pickLine, onhover: actions.hoverLines });
   }
 
   nameLayout() {
@@ -138,28 +119,29 @@ export class Frame {
 
   // ---- a step --------------------------------------------------------------------------------------
 
-  load(step, before) {
-    const { bench } = this;
+  /**
+   * @param {OpenStep} step
+   * @param {Step | null} before the step shown until now
+   * @param {(criterion: number) => boolean} isKept which criteria of the instance hold words not saved yet
+   */
+  load(step, before, isKept) {
     const criterion = step.criteria.find(({ id }) => id === step.criterion);
+    if (!criterion) throw new Error('a step names a criterion that is not its own');
     this.node.dataset.state = 'step';
-    this.node.dataset.total = step.total;
+    this.node.dataset.total = String(step.total);
     fill(this.end);
-    this.steps.load(step, (id) => this.isKept(step.instance.id, id));
+    this.steps.load(step, isKept);
     this.title.textContent = criterion.name || criterion.text;
     this.anchor.textContent = criterion.name && criterion.text !== criterion.name ? criterion.text : '';
     this.loadNote(step.evaluation);
     this.guidelinesButton.hidden = !step.task.guidelines;
-    if (before?.instance?.id !== step.instance.id || before.task.slug !== step.task.slug)
+    if (before?.instance?.id !== step.instance.id || before?.task.slug !== step.task.slug)
       this.reading.load(step.task, step.instance);
     this.foot.loadMarks(step.instance);
-    bench.notices.announce(
+    this.notices.announce(
       `Instance ${step.position} of ${step.total}, ` +
         `criterion ${criterion.number} of ${step.criteria.length}: ${criterion.name || criterion.text}`,
     );
-  }
-
-  isKept(instance, criterion) {
-    return Boolean(this.bench.kept.get(instance, criterion)?.edited);
   }
 
   /** Why there is no draft or no score, in the server's words where it gave any. */
@@ -170,17 +152,11 @@ export class Frame {
     this.note.dataset.kind = kind;
   }
 
-  loadSaved(evaluation) {
-    this.foot.loadStatus(savedText(evaluation.saved_at, evaluation.revision));
-    this.foot.loadVersions(savedTimes(evaluation));
-  }
-
-  /** The chip of a quote that the text does not hold. */
-  missing(task) {
-    return `not in the ${inSentence(task.output_field)}`;
-  }
-
-  /** Eyes and focus go where the next decision is. */
+  /**
+   * Eyes go where the next decision is. `focus`: the focus may follow, since it is not at work elsewhere.
+   * @param {OpenStep} step
+   * @param {Step | null} before
+   */
   arrive(step, before) {
     const same = before?.instance?.id === step.instance.id;
     const goal = same ? this.work : this.node;
@@ -192,38 +168,27 @@ export class Frame {
       document.activeElement &&
       document.activeElement !== document.body &&
       !this.node.contains(document.activeElement);
-    if (!elsewhere && !this.bench.waiting) this.table.focusNext(null, { scroll: same });
-  }
-
-  sayRestored(at, discard) {
-    this.notices.stay(
-      'restored',
-      `What you typed here at ${clockTime(at)} is back; it is not saved yet.`,
-      button('Discard it', { class: 'ce-btn', onclick: discard }),
-    );
+    return { focus: !elsewhere, scroll: same };
   }
 
   showEnd(step) {
     this.node.dataset.state = 'end';
-    this.node.dataset.total = step.total;
-    fill(
-      this.end,
-      endScreen(step, (filter) => this.bench.setFilter(filter)),
-    );
-    this.end.querySelector('h2').focus({ preventScroll: true });
+    this.node.dataset.total = String(step.total);
+    fill(this.end, endScreen(step, this.actions.filter));
+    this.end.querySelector('h2')?.focus({ preventScroll: true });
     this.node.scrollIntoView({ block: 'nearest' });
   }
 
   // ---- what can go wrong ---------------------------------------------------------------------------
 
-  /** Over the work where there is some; in its place where nothing could be shown yet. */
-  showFailure(error, again) {
+  /** Over the work where there is some (`over`); in its place where nothing could be shown yet. */
+  showFailure(error, again, over) {
     const reload = () => window.location.reload();
     const remedy =
       error.kind === 'sign_in'
         ? button('Sign in', { class: 'ce-btn', onclick: reload })
         : button('Try again', { class: 'ce-btn', onclick: again });
-    if (this.bench.step) {
+    if (over) {
       this.notices.stay('error', error.message, remedy);
       return;
     }

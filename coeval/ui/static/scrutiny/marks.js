@@ -3,15 +3,20 @@
 import { request } from '../core/api.js';
 import { button, el } from '../core/dom.js';
 import { comboOf } from '../core/keys.js';
-import { MAX_REMARK } from '../table/review_table.js';
 
-const COMMENT = 'comment';
+const placeOf = (instance) => `${instance.id}:comment`;
 const OFFLINE = 'Not saved: the server cannot be reached. Try again when the connection is back.';
 
 export class Marks {
-  /** `current()` gives {task, instance}; `onmarked(instance)` after a mark was saved or taken back. */
-  constructor({ kept, notices, current, onmarked, onmissing, confirms }) {
-    Object.assign(this, { kept, notices, current, onmarked, onmissing, confirms });
+  /** `current()` gives the step on screen; `onmarked(instance)` after a mark was saved or taken back. */
+  constructor({ kept, notices, current, onmarked, confirms }) {
+    /** @type {import('../core/drafts_kept.js').Kept} */
+    this.kept = kept;
+    /** @type {import('../core/notices.js').Notices} */
+    this.notices = notices;
+    this.current = current;
+    this.onmarked = onmarked;
+    this.confirms = confirms;
   }
 
   /** Shows the mark at once and takes it back when the server refuses it. */
@@ -30,8 +35,7 @@ export class Marks {
       return true;
     } catch (error) {
       Object.assign(instance, before);
-      if (error.status === 404 && error.kind !== 'not_found') this.onmissing();
-      else this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
+      this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
       return false;
     } finally {
       this.onmarked(instance);
@@ -51,20 +55,19 @@ export class Marks {
 
   /** A box for a comment; what is typed is kept until the server has it. */
   comment(root) {
-    const { instance } = this.current();
+    const { instance, limits } = this.current();
     if (!instance) return;
-    const kept = this.kept.get(instance.id, COMMENT);
+    const place = placeOf(instance);
+    const kept = this.kept.get(place);
     const box = el('textarea', {
       class: 'ce-in',
       rows: '4',
       dir: 'auto',
-      maxlength: String(MAX_REMARK),
+      maxlength: String(limits.remark),
       'aria-label': 'Comment on this instance',
     });
     box.value = kept?.text ?? instance.comment ?? '';
-    box.addEventListener('input', () =>
-      this.kept.put(instance.id, COMMENT, { text: box.value, edited: true }),
-    );
+    box.addEventListener('input', () => this.kept.put(place, { text: box.value, edited: true }));
     const save = () => this.saveComment(dialog, instance, box.value.trim());
     const suggest = () => this.suggest(dialog, instance, box.value.trim());
     const dialog = el(
@@ -95,7 +98,7 @@ export class Marks {
 
   /** Cancelling says so: the words typed go. Esc only closes; they are there again when the box is opened. */
   close(dialog, instance) {
-    this.kept.drop(instance.id, COMMENT);
+    this.kept.drop(placeOf(instance));
     dialog.close();
   }
 
@@ -117,7 +120,7 @@ export class Marks {
   async saveComment(dialog, instance, text) {
     dialog.close();
     const saved = text === (instance.comment ?? '') || (await this.send({ comment: text }));
-    if (saved) this.kept.drop(instance.id, COMMENT);
+    if (saved) this.kept.drop(placeOf(instance));
     return saved;
   }
 }

@@ -1,7 +1,7 @@
 /** The scrutiny screen on a page of its own, for the people of a study. */
 
-const place = document.getElementById('place');
-const value = { task: place.dataset.task, person: place.dataset.person };
+const place = /** @type {HTMLElement} */ (document.getElementById('place'));
+const value = { task: place.dataset.task ?? '', person: place.dataset.person ?? '' };
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 function setTheme() {
@@ -10,7 +10,7 @@ function setTheme() {
 
 function start() {
   place.textContent = '';
-  window.coeval.workbench(place, { value }, () => {});
+  window.coeval.screen('scrutiny', place, { value });
 }
 
 dark.addEventListener('change', setTheme);

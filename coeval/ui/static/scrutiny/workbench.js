@@ -1,48 +1,48 @@
-/** The scrutiny screen: fetches steps, shows them, keeps what is typed, and sends what is confirmed. */
+/** The scrutiny screen: fetches steps, shows them in an editor, and goes on when one is saved. */
 
 import { request, withQuery } from '../core/api.js';
-import { Frame } from './frame.js';
-import { isShown } from '../core/dom.js';
-import { savedTimes, showHistory } from '../core/history.js';
-import { Kept, sameState, withState } from '../core/drafts_kept.js';
-import { chooseVersion } from '../core/conflict.js';
+import { button, isShown } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
+import { Seen } from '../table/seen.js';
+import { SheetEditor } from '../table/sheet_editor.js';
+import { savedText } from '../table/sheet_foot.js';
+import { utf16Index } from '../texts/text.js';
+import { Frame } from './frame.js';
 import { Marks } from './marks.js';
 import { Places } from './places.js';
-import { Delivery } from '../core/delivery.js';
-import { Seen } from '../table/seen.js';
 import { StepWork } from './step_work.js';
 import { StepClock } from './timing.js';
-import { utf16Index } from '../texts/text.js';
 import { workbenchCommands } from './workbench_keys.js';
-import { savedText } from './workbench_foot.js';
 
 const MARK_DELAY_MS = 150;
-const KEEPS_NOTHING =
-  'This browser keeps no unsaved work (its storage is full or switched off): confirm before you leave the page.';
 
 export class Workbench {
-  /** `task` is a slug; `person` only separates what the browser keeps for different people. */
+  /**
+   * `task` is a slug; `person` only separates what the browser keeps for different people.
+   * @param {HTMLElement} root
+   * @param {ScreenValue} value
+   */
   constructor(root, { task, person }) {
     this.slug = task;
     this.person = person;
     this.filter = 'unfinished';
     this.turn = 0;
     this.places = new Places(person, task);
-    this.work = null;
+    /** @type {Step | null} */
+    this.step = null;
+    /** @type {Place | null} */
+    this.failed = null;
+    this.toUtf16 = utf16Index('');
     this.stop = new AbortController();
-    this.frame = new Frame(root, this);
-    Object.assign(this, this.frame.parts);
-    this.kept = new Kept(person, task, () => this.notices.warn(KEEPS_NOTHING));
+    this.frame = new Frame(root, this.actions());
+    this.editor = this.buildEditor();
     this.clock = new StepClock(person, { isShown: () => isShown(this.frame.node), signal: this.stop.signal });
     this.seen = new Seen(() => this.recount());
-    this.delivery = new Delivery(this);
     this.marks = new Marks({
-      kept: this.kept,
-      notices: this.notices,
-      current: () => ({ task: this.step?.task, instance: this.step?.instance }),
+      kept: this.editor.kept,
+      notices: this.frame.notices,
+      current: () => this.step ?? {},
       onmarked: (instance) => this.onmarked(instance),
-      onmissing: () => (this.foot.marks.hidden = true),
       confirms: (combo) => this.confirmCombos.includes(combo),
     });
     this.keys = new Keys(this.frame.node, workbenchCommands(this));
@@ -50,19 +50,67 @@ export class Workbench {
     this.listen();
   }
 
+  /** What the frame's buttons do. @returns {import('./frame.js').FrameActions} */
+  actions() {
+    return {
+      jump: (text) => this.jump(text),
+      filter: (filter) => this.setFilter(filter),
+      move: (way) => this.move(`${way}_instance`),
+      criterion: (criterion) => this.pickCriterion(criterion),
+      approveRest: () => this.approveRest(),
+      flag: () => this.marks.flag(),
+      comment: () => this.comment(),
+      skip: () => this.skip(),
+      history: () => this.editor.showHistory(),
+      back: () => this.back(),
+      confirm: () => this.editor.confirm(),
+      keys: () => this.keys.show(),
+      guidelines: () => this.showGuidelines(),
+      pickLine: (row) => this.table.pick(row),
+      hoverLines: (rows) => this.table.hover(rows),
+    };
+  }
+
+  buildEditor() {
+    const { node, place, foot, notices, reading } = this.frame;
+    const whose = { task: this.slug, person: this.person, box: 'scrutiny', signal: this.stop.signal };
+    const on = {
+      onload: () => this.onload(),
+      onchange: () => this.onchange(),
+      oncount: () => this.recount(),
+      onsaved: (answer) => this.onsaved(answer),
+      onstale: (now, mine, why) => this.show(now, { mine, asked: true, why }),
+      onagreed: () => this.open({ move: 'next', ...this.place }),
+    };
+    return new SheetEditor({ place, host: node, foot, notices }, whose, on, {
+      name: 'Lines of the evaluation',
+      oncurrent: (key) => reading.light(key, { scroll: true }),
+      wordsFor: (kind) => this.wordsFor(kind),
+    });
+  }
+
+  get table() {
+    return this.editor.table;
+  }
+
+  /** The evaluation on screen, if any. @returns {StepWork | null} */
+  get work() {
+    return /** @type {StepWork | null} */ (this.editor.work);
+  }
+
   get confirmCombos() {
-    return this.keys.commands.find(({ id }) => id === 'confirm').combos;
+    return this.keys.combosOf('confirm');
   }
 
   printConfirmKey() {
-    this.foot.confirmKey.textContent = printed(this.confirmCombos[0]);
+    this.frame.foot.confirmKey.textContent = printed(this.confirmCombos[0]);
   }
 
   listen() {
     const { signal } = this.stop;
-    const keep = () => this.keepWork();
+    const keep = () => this.editor.keep();
     window.addEventListener('pagehide', keep, { signal });
-    window.addEventListener('resize', () => this.layout.fit(), { signal });
+    window.addEventListener('resize', () => this.frame.layout.fit(), { signal });
     document.addEventListener('visibilitychange', keep, { signal });
     window.addEventListener('online', () => this.failed && this.open(this.failed), { signal });
     this.watchReturn();
@@ -82,14 +130,20 @@ export class Workbench {
 
   async start() {
     const place = this.places.left();
-    const saved = await this.delivery.recover(place);
-    await this.open(saved ? { move: 'next', ...place } : place);
+    const sent = await this.editor.recover();
+    const went = sent.includes(`${place.instance}:${place.criterion}`);
+    await this.open(went ? { move: 'next', ...place } : place);
     this.started = true;
+  }
+
+  /** Whether this already shows that, so that nothing has to be done. @param {ScreenValue} value */
+  shows({ task, person }) {
+    return this.frame.node.isConnected && this.slug === task && this.person === person;
   }
 
   /** Ends listening; the page shows another task or another person. */
   destroy() {
-    this.keepWork();
+    this.editor.keep();
     this.stop.abort();
     this.seen.stop();
     this.frame.node.remove();
@@ -99,9 +153,10 @@ export class Workbench {
 
   /** Fetches a step and shows it; of several requests under way only the last counts. */
   async open(query = {}) {
-    if (this.delivery.isFlying) return;
-    this.keepWork();
-    const turn = (this.turn += 1);
+    if (this.editor.isFlying) return;
+    this.editor.keep();
+    this.turn += 1;
+    const { turn } = this;
     this.frame.busy(true);
     const path = `api/scrutiny/${encodeURIComponent(this.slug)}/step`;
     try {
@@ -121,120 +176,88 @@ export class Workbench {
       return;
     }
     this.failed = error.isPassing ? query : null;
-    this.frame.showFailure(error, () => this.open(query));
+    this.frame.showFailure(error, () => this.open(query), Boolean(this.step));
   }
 
-  /** Shows a step. `mine` is a state that a stale save was refused for; `asked`: the person went there. */
-  show(step, { mine = null, asked = false, why = '' } = {}) {
+  /**
+   * Shows a step. `mine` is a state that a stale save was refused for; `asked`: the person went there.
+   * @param {Step} step
+   * @param {{mine?: TableState | null, asked?: boolean, why?: string}} how
+   */
+  show(step, { mine = null, asked = false, why } = {}) {
     const before = this.step;
     this.failed = null;
     this.step = step;
     this.filter = step.filter;
-    this.notices.stay('', '');
-    this.head.load(step);
-    if (!step.instance || (step.finished && !asked)) return this.showEnd(step);
-    this.work = new StepWork(step, this.kept);
-    this.places.arrive({ filter: step.filter, ...this.place });
-    this.frame.load(step, before);
+    this.frame.notices.stay('', '');
+    this.frame.head.load(step);
+    if (!step.instance || (step.finished && !asked)) {
+      this.showEnd(step);
+      return;
+    }
+    this.showWork(/** @type {OpenStep} */ (step), before, mine);
+    this.editor.compare(mine, why);
+  }
+
+  /** @param {OpenStep} step @param {Step | null} before @param {TableState | null} mine */
+  showWork(step, before, mine) {
+    const work = new StepWork(step, this.editor.kept, () => this.clock.ms);
+    this.places.arrive({ filter: step.filter, instance: work.instance, criterion: work.criterion });
+    this.frame.load(step, before, (id) => Boolean(this.editor.kept.get(`${work.instance}:${id}`)?.edited));
     this.toUtf16 = utf16Index(step.instance.output);
-    this.fillTable(mine);
-    this.clock.begin(this.work.activeBefore, step.task.idle_seconds);
-    this.frame.arrive(step, before);
-    if (mine || (this.work.hasUnsaved && this.work.isStale && !this.waiting))
-      return this.resolve(mine ?? this.work.found.state, why);
-    return undefined;
+    this.editor.open(work, mine);
+    this.clock.begin(work.activeBefore, step.task.idle_seconds);
+    const { focus, scroll } = this.frame.arrive(step, before);
+    if (focus && !this.editor.waiting) this.table.focusNext(null, { scroll });
   }
 
   showEnd(step) {
-    this.work = null;
+    this.editor.close();
     this.places.remember({ filter: step.filter });
     this.frame.showEnd(step);
   }
 
   // ---- the table -----------------------------------------------------------------------------------
 
-  get waiting() {
-    return this.work ? this.delivery.waitingFor(this.work) : undefined;
-  }
-
-  /** The saved state, or over it what waits to be sent, or what was typed and not confirmed. */
-  fillTable(mine) {
-    const { work, waiting } = this;
-    const fresh = work.hasUnsaved && !work.isStale;
-    const state = waiting?.state ?? (fresh && !mine ? work.found.state : null);
-    this.loadTable(state ? withState(work.sheet, state) : work.sheet);
-    if (waiting) this.delivery.showWaiting(waiting);
-    else if (fresh && !mine) this.frame.sayRestored(work.found.at, () => this.takeSaved());
-  }
-
-  loadTable(sheet) {
-    this.table.load(sheet, { missing: this.frame.missing(this.step.task) });
+  onload() {
     this.seen.watch(this.table.rows.map((row) => row.node));
     this.remark();
     this.recount();
-    this.frame.loadSaved(this.step.evaluation);
-  }
-
-  takeSaved() {
-    this.kept.drop(this.work.instance, this.work.criterion);
-    this.work.bulk = false;
-    this.notices.stay('', '');
-    this.loadTable(this.work.sheet);
-    this.table.focusNext();
-  }
-
-  /** Two versions: the person chooses; equal ones need no choice. What was kept stays until then. */
-  async resolve(mine, why) {
-    const { work, step } = this;
-    if (sameState(mine, work.saved)) {
-      work.settle();
-      return this.open({ move: 'next', ...this.place });
-    }
-    const { saved_at: savedAt } = step.evaluation;
-    work.choosing = true;
-    const choice = await chooseVersion(this.frame.node, {
-      sheet: work.sheet,
-      mine,
-      saved: work.saved,
-      savedAt,
-      why: why || 'This was saved from another tab or device after you began here.',
-    });
-    work.choosing = false;
-    if (this.work !== work) return undefined;
-    if (choice === 'saved') return this.takeSaved();
-    this.loadTable(withState(work.sheet, mine));
-    this.keepWork();
-    return this.table.focusNext();
   }
 
   onchange() {
-    this.keepWork();
-    this.recount();
     clearTimeout(this.markTimer);
     this.markTimer = setTimeout(() => this.remark(), MARK_DELAY_MS);
   }
 
-  keepWork() {
-    if (this.work && !this.waiting) this.work.keep(this.table.state(), this.clock.ms);
-  }
-
   remark() {
-    if (this.work) this.reading.mark(this.table.spans(this.step.instance.output, this.toUtf16));
+    const output = this.step?.instance?.output;
+    if (this.work && output !== undefined) this.frame.reading.mark(this.table.spans(output, this.toUtf16));
   }
 
   recount() {
-    if (this.work)
-      this.foot.loadCount(
-        this.table.countText(),
-        this.table.undecided().length,
-        this.seen.unseen,
-        this.table.approvable().length > 0 && !this.table.locked,
-      );
+    if (!this.work) return;
+    const approvable = this.table.approvable().length > 0 && !this.table.locked;
+    const open = this.table.undecided().length;
+    this.frame.foot.loadCount(this.table.countText(), open, this.seen.unseen, approvable);
+  }
+
+  /** @param {SaveAnswer<Step>} answer */
+  onsaved({ saved, next, message }) {
+    if (next) {
+      this.show(next);
+      this.frame.foot.loadStatus(savedText(saved.submitted_at, saved.revision));
+      return;
+    }
+    // nothing more is to be had here: the page itself knows where to go on
+    this.table.lock(true);
+    const goOn = button('Go on', { class: 'ce-btn', onclick: () => window.location.reload() });
+    this.frame.notices.stay('ended', message, goOn);
   }
 
   // ---- what the person does ------------------------------------------------------------------------
 
-  /** The step on screen; at the end screen, the last one there was. */
+  /** The step on screen; at the end screen, the last one there was. @returns {Place} */
   get place() {
     const { work } = this;
     return work ? { instance: work.instance, criterion: work.criterion } : (this.places.last ?? {});
@@ -246,9 +269,12 @@ export class Workbench {
 
   jump(text) {
     const at = Number.parseInt(text, 10);
-    const { total } = this.step;
-    if (at >= 1 && at <= total) return this.open({ at });
-    return this.notices.say(`There is no instance ${text.trim() || '“”'}: type a number from 1 to ${total}.`);
+    const total = this.step?.total ?? 0;
+    if (at >= 1 && at <= total) this.open({ at });
+    else
+      this.frame.notices.say(
+        `There is no instance ${text.trim() || '“”'}: type a number from 1 to ${total}.`,
+      );
   }
 
   setFilter(filter) {
@@ -261,7 +287,7 @@ export class Workbench {
   }
 
   stepBy(by) {
-    const { criteria = [], criterion } = this.step ?? {};
+    const { criteria = [], criterion = null } = this.step ?? {};
     const there = criteria[criteria.findIndex(({ id }) => id === criterion) + by];
     if (there) this.pickCriterion(there.id);
   }
@@ -279,33 +305,23 @@ export class Workbench {
 
   /** What an added line starts with: evidence quotes the words selected in the text. */
   wordsFor(kind) {
-    const words = kind === 'evidence' ? this.reading.selectedText() : '';
+    const words = kind === 'evidence' ? this.frame.reading.selectedText() : '';
     if (!words) return '';
-    window.getSelection().removeAllRanges();
+    window.getSelection()?.removeAllRanges();
     return `“${words}” `;
   }
 
   approveRest() {
-    if (this.foot.rest.getAttribute('aria-disabled') === 'true')
-      return this.notices.say(`${this.foot.rest.title}.`);
+    const { foot, notices } = this.frame;
+    if (!this.work) return;
+    if (foot.rest.getAttribute('aria-disabled') === 'true') {
+      notices.say(`${foot.rest.title}.`);
+      return;
+    }
     const count = this.table.approvable().length;
     this.work.bulk = true;
     this.table.approveRest();
-    return this.notices.announce(`${count} approved.`);
-  }
-
-  confirm() {
-    if (!this.work) return;
-    if (this.table.locked) {
-      this.delivery.retry();
-      return;
-    }
-    const problem = this.table.showProblem();
-    if (problem) {
-      this.notices.say(problem);
-      return;
-    }
-    this.delivery.submit(this.work, this.table, this.clock.ms);
+    notices.announce(`${count} approved.`);
   }
 
   comment() {
@@ -317,27 +333,11 @@ export class Workbench {
     if (await this.marks.skip()) this.open({ move: 'next_instance', ...place });
   }
 
-  /** Every version this person saved of the step on screen. */
-  async showHistory() {
-    if (!this.work || savedTimes(this.step.evaluation) < 1) return;
-    const path = `api/scrutiny/${encodeURIComponent(this.slug)}/history`;
-    try {
-      const { versions } = await request('GET', withQuery(path, this.place));
-      showHistory(this.frame.node, versions);
-    } catch (error) {
-      this.notices.say(error.message);
-    }
-  }
-
   showGuidelines() {
     this.frame.showGuidelines(this.step?.task);
   }
 
   onmarked(instance) {
-    if (this.step?.instance?.id === instance.id) this.foot.loadMarks(instance);
-  }
-
-  onsaved(saved) {
-    this.foot.loadStatus(savedText(saved.submitted_at, saved.revision));
+    if (this.step?.instance?.id === instance.id) this.frame.foot.loadMarks(instance);
   }
 }

@@ -1,20 +1,13 @@
 /** Under the work: what is left to decide, marks, the way back and the way on. */
 
-import { button, clockTime, el, fill, icon, kbd, plural } from '../core/dom.js';
-import { timesText } from '../core/history.js';
+import { button, el, icon, kbd, plural } from '../core/dom.js';
+import { SheetFoot } from '../table/sheet_foot.js';
 
-/** Count, bulk approval, marks, back and confirm. */
-export class Foot {
+/** Beside a table's own: bulk approval, marks and the way back. */
+export class Foot extends SheetFoot {
   constructor({ onrest, onflag, oncomment, onskip, onhistory, onback, onconfirm }) {
-    this.count = el('span', { class: 'wb-count' });
-    this.status = el('span', { class: 'wb-status', role: 'status' });
-    this.versions = button('', {
-      class: 'ce-link wb-versions',
-      'aria-keyshortcuts': 'H',
-      title: 'What you saved here (H)',
-      onclick: onhistory,
-      hidden: true,
-    });
+    super({ onhistory, onconfirm });
+    this.confirmLabel.textContent = 'Confirm and next';
     this.rest = button(
       'Approve the rest',
       { class: 'ce-btn wb-rest', onclick: onrest, 'aria-keyshortcuts': 'Shift+A' },
@@ -44,25 +37,9 @@ export class Foot {
       el('span', { class: 'wb-word' }, 'Back'),
       kbd('B'),
     );
-    this.confirmKey = kbd('');
-    this.confirm = button(
-      'Confirm and next',
-      { class: 'ce-btn is-primary', onclick: onconfirm },
-      this.confirmKey,
-    );
     this.marks = el('div', { class: 'wb-marks' }, this.flag, this.comment, this.skip);
-    this.node = el(
-      'div',
-      { class: 'wb-foot' },
-      this.count,
-      this.rest,
-      this.marks,
-      el('span', { class: 'wb-space' }),
-      this.status,
-      this.versions,
-      this.back,
-      this.confirm,
-    );
+    this.build(this.rest, this.marks);
+    this.confirm.before(this.back);
   }
 
   loadMarks({ flagged, comment, skipped }) {
@@ -76,11 +53,7 @@ export class Foot {
 
   /** `unseen` lines have not been on screen yet: what nobody saw is not approved in bulk. */
   loadCount(text, open, unseen, canApprove) {
-    fill(
-      this.count,
-      el('span', { class: 'wb-long' }, text),
-      el('span', { class: 'wb-short', 'aria-hidden': 'true' }, open ? `${open} to decide` : text),
-    );
+    this.showCount(text, open);
     const ready = canApprove && unseen === 0;
     this.rest.setAttribute('aria-disabled', String(!ready));
     this.rest.title = ready
@@ -89,20 +62,4 @@ export class Foot {
         ? `First look at every line: ${plural(unseen, 'is', 'are')} further down`
         : 'There is no line left to approve';
   }
-
-  /** `times` the step on screen was saved before; its versions can be looked at once there are two. */
-  loadVersions(times) {
-    this.versions.hidden = times < 2;
-    this.versions.textContent = timesText(times);
-  }
-
-  loadStatus(text) {
-    this.status.textContent = text;
-  }
-}
-
-/** "Saved 14:32:07", with which version it is once there are several. */
-export function savedText(at, revision) {
-  const time = clockTime(at);
-  return time ? `Saved ${time}${revision > 1 ? ` · version ${revision}` : ''}` : '';
 }

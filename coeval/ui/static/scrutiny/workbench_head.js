@@ -19,6 +19,7 @@ function pace(seconds) {
 /** Progress, jump, filter, next and previous instance. */
 export class Head {
   constructor({ onjump, onfilter, onmove }) {
+    this.position = '';
     this.jump = el('input', {
       class: 'wb-jump',
       inputmode: 'numeric',

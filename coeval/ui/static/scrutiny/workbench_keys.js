@@ -1,17 +1,17 @@
 /** The keys of the scrutiny screen. */
 
-import { tableCommands } from '../core/keys.js';
+import { tableCommands } from '../table/table_keys.js';
 
-/** Commands for a workbench; the order is that of the page of keys. */
+/** Commands for a workbench; the order is that of the page of keys. @param {import('./workbench.js').Workbench} bench */
 export function workbenchCommands(bench) {
-  const mine = [
+  return [
     {
       id: 'confirm',
       combos: ['Ctrl+Enter', 'Meta+Enter'],
       label: 'Confirm and go on ',
       inText: true,
       remappable: true,
-      run: () => bench.confirm(),
+      run: () => bench.editor.confirm(),
     },
     ...tableCommands(() => bench.table)
       .filter(({ id }) => id !== 'new')
@@ -35,7 +35,7 @@ export function workbenchCommands(bench) {
       id: 'output',
       combos: ['O'],
       label: 'Into the text: arrows move by words, Shift selects',
-      run: () => bench.reading.output.body.focus(),
+      run: () => bench.frame.reading.output.body.focus(),
     },
     {
       id: 'rest',
@@ -52,20 +52,24 @@ export function workbenchCommands(bench) {
       id: 'jump',
       combos: ['/'],
       label: 'Go to an instance by its number',
-      run: () => bench.head.focusJump(),
+      run: () => bench.frame.head.focusJump(),
     },
     { id: 'flag', combos: ['F'], label: 'Flag the instance', run: () => bench.marks.flag() },
     { id: 'comment', combos: ['C'], label: 'Comment on the instance', run: () => bench.comment() },
     { id: 'skip', combos: ['S'], label: 'Skip the instance', run: () => bench.skip() },
-    { id: 'history', combos: ['H'], label: 'What you saved here before', run: () => bench.showHistory() },
+    {
+      id: 'history',
+      combos: ['H'],
+      label: 'What you saved here before',
+      run: () => bench.editor.showHistory(),
+    },
     { id: 'guidelines', combos: ['G'], label: 'Guidelines', run: () => bench.showGuidelines() },
-    { id: 'layout', combos: ['L'], label: 'Texts side by side or stacked', run: () => bench.layout.toggle() },
+    {
+      id: 'layout',
+      combos: ['L'],
+      label: 'Texts side by side or stacked',
+      run: () => bench.frame.layout.toggle(),
+    },
     { id: 'help', combos: ['?'], label: 'This page', run: () => bench.keys.show() },
   ];
-  const hidden = new Set(['flag', 'comment', 'skip']);
-  return mine.map((command) =>
-    hidden.has(command.id)
-      ? { ...command, run: () => (bench.foot.marks.hidden ? false : command.run()) }
-      : command,
-  );
 }

@@ -2,7 +2,7 @@
 
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 import { diffNodes } from '../texts/diff.js';
-import { Row, checkOne, growingBox } from './row.js';
+import { Row, checkOne, growAll, growingBox } from './row.js';
 
 const DONE = { approve: 'approved', revise: 'revised', delete: 'deleted' };
 
@@ -30,47 +30,41 @@ export class DraftedRow extends Row {
     const { action } = this.row;
     checkOne(this.buttons, this.names.indexOf(action));
     this.node.dataset.action = action ?? 'none';
-    if (action === 'revise' || action === 'delete') this.buildBoxes();
-    if (this.boxes) this.showBoxes();
+    const worded = action === 'revise' || action === 'delete';
+    const boxes = worded ? this.buildBoxes() : this.boxes;
+    if (boxes) this.showBoxes(boxes);
     this.describe();
   }
 
   /** The boxes are made when first needed: most lines are approved as they are. */
   buildBoxes() {
-    if (this.boxes) return;
+    if (this.boxes) return this.boxes;
     const { table, row } = this;
     const why = table.sheet.reason_required ? 'why?' : 'why? (optional)';
-    const limit = { maxlength: String(table.maxRemark) };
-    this.newText = growingBox(
-      { class: 'ce-in', 'aria-label': `New wording of ${row.label}`, ...limit },
-      (value) => {
-        row.new_text = value;
+    const limit = { maxlength: String(table.sheet.limits.remark) };
+    const box = (name, attributes) =>
+      growingBox({ ...attributes, ...limit }, (value) => {
+        row[name] = value;
         this.changed();
-      },
-    );
-    this.reason = growingBox(
-      {
-        class: 'ce-in ce-small',
-        'aria-label': `Reason for ${row.label}`,
-        placeholder: why,
-        ...limit,
-      },
-      (value) => {
-        row.reason = value;
-        this.changed();
-      },
-    );
-    this.boxes = el('div', { class: 'rt-boxes' }, this.newText, this.reason);
-    this.body.append(this.boxes);
+      });
+    const newText = box('new_text', { class: 'ce-in', 'aria-label': `New wording of ${row.label}` });
+    const reason = box('reason', {
+      class: 'ce-in ce-small',
+      'aria-label': `Reason for ${row.label}`,
+      placeholder: why,
+    });
+    this.boxes = { node: el('div', { class: 'rt-boxes' }, newText, reason), newText, reason };
+    this.body.append(this.boxes.node);
+    return this.boxes;
   }
 
-  showBoxes() {
-    const { action, new_text: newText, reason } = this.row;
-    this.boxes.hidden = action === null || action === 'approve';
-    this.newText.hidden = action !== 'revise';
-    if (this.newText.value !== newText) this.newText.value = newText;
-    if (this.reason.value !== reason) this.reason.value = reason;
-    requestAnimationFrame(() => [this.newText, this.reason].forEach((box) => box.grow()));
+  showBoxes({ node, newText, reason }) {
+    const { action } = this.row;
+    node.hidden = action === null || action === 'approve';
+    newText.hidden = action !== 'revise';
+    if (newText.value !== this.row.new_text) newText.value = this.row.new_text;
+    if (reason.value !== this.row.reason) reason.value = this.row.reason;
+    growAll(newText, reason);
   }
 
   changed() {
@@ -84,8 +78,7 @@ export class DraftedRow extends Row {
     const differs = action === 'revise' && newText.trim() && newText !== text;
     fill(this.text, ...(differs ? diffNodes(text, newText) : [text]));
     this.state.textContent = action ? `${DONE[action]}:` : 'to decide:';
-    if (this.newText)
-      this.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
+    this.boxes?.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
   }
 
   /** What still has to be done here, as part of a sentence; empty when the line is decided. */
@@ -101,15 +94,10 @@ export class DraftedRow extends Row {
 
   /** Where the person has to type next; the row itself when nothing is to be typed. */
   focusWords() {
-    if (this.row.action === 'revise') return this.focusBox(this.newText);
-    if (this.row.action === 'delete') return this.focusBox(this.reason);
-    return this.focus();
-  }
-
-  focusBox(box) {
-    box.focus({ preventScroll: true });
-    box.setSelectionRange(box.value.length, box.value.length);
-    this.node.scrollIntoView({ block: 'nearest' });
+    const { action } = this.row;
+    if (action === 'revise') this.focusBox(this.buildBoxes().newText);
+    else if (action === 'delete') this.focusBox(this.buildBoxes().reason);
+    else this.focus();
   }
 
   payload() {
@@ -128,7 +116,7 @@ export class DraftedRow extends Row {
 export class AddedRow extends Row {
   constructor(table, row) {
     super(table, row);
-    const limit = { maxlength: String(table.maxRemark) };
+    const limit = { maxlength: String(table.sheet.limits.remark) };
     this.side.append(el('span', { class: 'ce-tag' }, 'added'));
     this.newText = growingBox(
       { class: 'ce-in', 'aria-label': `Added ${row.kind}`, placeholder: `your ${row.kind}`, ...limit },
@@ -149,7 +137,7 @@ export class AddedRow extends Row {
     this.buildRemove();
     this.nameBy();
     this.describe();
-    requestAnimationFrame(() => [this.newText, this.reason].forEach((box) => box.grow()));
+    growAll(this.newText, this.reason);
   }
 
   buildRemove() {
@@ -190,7 +178,7 @@ export class AddedRow extends Row {
   }
 
   focusWords() {
-    DraftedRow.prototype.focusBox.call(this, this.newText);
+    this.focusBox(this.newText);
   }
 
   payload() {

@@ -1,6 +1,6 @@
 /**
  * The editable table of both screens. It holds rows and decisions, and knows nothing of servers or storage.
- * `sheet` is the value of the contract: {rev, readonly, reason_required, add, scale, draft_score, score, rows, added}.
+ * Its sheets are those of `contract.d.ts`.
  */
 
 import { button, el, fill, kbd, plural } from '../core/dom.js';
@@ -8,52 +8,76 @@ import { AddedRow, DraftedRow } from './review_row.js';
 import { ScoreRow } from './score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
 
-export const MAX_REMARK = 10_000;
-export const MAX_ADDED = 50;
 const NOTHING = () => {};
 
+/** @type {Sheet} */
+const NO_SHEET = {
+  revision: 0,
+  saved_at: '',
+  limits: { added: 0, remark: 0 },
+  reason_required: false,
+  add: [],
+  scale: null,
+  draft_score: null,
+  score: null,
+  rows: [],
+  added: [],
+};
+
+/**
+ * @typedef {object} TableEvents
+ * @property {() => void} [onchange] a decision or a word changed
+ * @property {(key: string | null) => void} [oncurrent] another line is the one in use
+ * @property {() => void} [oncomplete] nothing is left to decide
+ * @property {(sentence: string, undo?: () => void) => void} [onsay]
+ * @property {(kind: string) => string} [wordsFor] what an added line starts with
+ */
+
 export class ReviewTable {
-  /** Calls back: onchange(), oncurrent(key), oncomplete() when nothing is left, onsay(sentence, undo). */
-  constructor(
-    root,
-    {
-      onchange = NOTHING,
-      oncurrent = NOTHING,
-      oncomplete = NOTHING,
-      onsay = NOTHING,
-      wordsFor = () => '',
-      name = 'Lines',
-    } = {},
-  ) {
-    Object.assign(this, { onchange, oncurrent, oncomplete, onsay, wordsFor });
-    this.maxRemark = MAX_REMARK;
+  /** @param {HTMLElement} root @param {TableEvents & {name?: string}} events */
+  constructor(root, { name = 'Lines', ...events } = {}) {
+    /** @type {Required<TableEvents>} */
+    this.on = {
+      onchange: NOTHING,
+      oncurrent: NOTHING,
+      oncomplete: NOTHING,
+      onsay: NOTHING,
+      wordsFor: () => '',
+      ...events,
+    };
     this.list = el('div', { class: 'rt-list', role: 'group', 'aria-label': name });
     this.adders = el('div', { class: 'rt-adders' });
-    this.sheet = { rows: [], added: [], scale: null, add: null };
+    /** @type {Sheet} */
+    this.sheet = NO_SHEET;
+    /** @type {any[]} */
     this.rows = [];
+    /** @type {any[]} */
     this.added = [];
+    /** @type {number | null} */
+    this.score = null;
     this.locked = false;
     fill(root, el('div', { class: 'rt' }, this.list, this.adders));
   }
 
   // ---- what is shown -------------------------------------------------------------------------------
 
-  load(sheet, { missing = 'not in the text' } = {}) {
+  /** @param {Sheet} sheet */
+  load(sheet) {
     this.sheet = sheet;
-    this.missing = missing;
+    this.missing = sheet.missing ?? 'not in the text';
     this.score = sheet.score ?? null;
     const counts = {};
     this.rows = sheet.rows.map((row) =>
       this.buildRow({ ...row, label: row.label || this.nameOf(row.kind, counts) }),
     );
     this.counts = counts;
-    this.added = (sheet.added ?? []).map((row) => this.buildAdded(row));
+    this.added = sheet.added.map((row) => this.buildAdded(row));
     fill(this.list, ...this.all.map((row) => row.node));
     this.buildAdders();
     this.renumber();
     this.current = null;
     this.select(this.undecided()[0] ?? this.all[0]);
-    this.lock(Boolean(sheet.readonly));
+    this.lock(false);
   }
 
   nameOf(kind, counts) {
@@ -85,7 +109,7 @@ export class ReviewTable {
   }
 
   buildAdders() {
-    const offers = [this.sheet.add ?? []].flat();
+    const offers = [this.sheet.add].flat();
     fill(
       this.adders,
       ...offers.map((offer) =>
@@ -126,7 +150,7 @@ export class ReviewTable {
     if (!row || this.current === row) return;
     for (const other of this.all) other.setCurrent(other === row);
     this.current = row;
-    this.oncurrent(this.keyOf(row));
+    this.on.oncurrent(this.keyOf(row));
   }
 
   move(step) {
@@ -164,8 +188,9 @@ export class ReviewTable {
 
   add(kind, words = '') {
     if (this.locked) return;
-    if (this.added.length >= MAX_ADDED) {
-      this.onsay(`${MAX_ADDED} lines can be added here, and that many are.`);
+    const most = this.sheet.limits.added;
+    if (this.added.length >= most) {
+      this.on.onsay(`${most} lines can be added here, and that many are.`);
       return;
     }
     const row = this.buildAdded({ kind, new_text: words, reason: '' });
@@ -178,7 +203,7 @@ export class ReviewTable {
 
   /** Adds by key: what the key is printed on; N adds whatever can be added. */
   addByKey(key) {
-    const offers = [this.sheet.add ?? []].flat();
+    const offers = [this.sheet.add].flat();
     const offer = offers.find((one) => one.key === key) ?? (key === 'N' ? offers.at(-1) : null);
     if (!offer) return false;
     this.offer(offer);
@@ -186,10 +211,10 @@ export class ReviewTable {
   }
 
   /** Adds what is offered; what can stand only once is led to instead of added twice. */
-  offer({ kind, once }) {
+  offer({ kind, once = false }) {
     const there = once && this.added.find((row) => row.row.kind === kind);
     if (there) there.focusWords();
-    else this.add(kind, this.wordsFor(kind));
+    else this.add(kind, this.on.wordsFor(kind));
   }
 
   remove(row) {
@@ -201,7 +226,7 @@ export class ReviewTable {
     this.changed();
     (this.added[at] ?? this.all.at(-1))?.focus();
     if (row.row.new_text.trim())
-      this.onsay(`Removed: ${row.row.new_text.trim().slice(0, 60)}`, () => this.putBack(row, at));
+      this.on.onsay(`Removed: ${row.row.new_text.trim().slice(0, 60)}`, () => this.putBack(row, at));
   }
 
   putBack(row, at) {
@@ -213,7 +238,7 @@ export class ReviewTable {
   }
 
   changed() {
-    this.onchange();
+    this.on.onchange();
   }
 
   /** The undecided lines that can be approved as they are. */
@@ -243,7 +268,7 @@ export class ReviewTable {
     const at = rows.indexOf(from);
     const open = [...rows.slice(at + 1), ...rows.slice(0, at + 1)].find((row) => row.problem());
     if (open) open.focus(scroll);
-    else this.oncomplete();
+    else this.on.oncomplete();
   }
 
   /** Leads to the first open line; a sentence that says what it needs, or '' when all is decided. */

@@ -5,7 +5,9 @@ import { button, el, icon, kbd, uniqueId } from '../core/dom.js';
 const SIGNS = { approve: 'Approve', revise: 'Revise', delete: 'Delete' };
 const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
 
-/** A text box that grows with its words. */
+/** @typedef {HTMLTextAreaElement & {grow: () => void}} GrowingBox */
+
+/** A text box that grows with its words. @returns {GrowingBox} */
 export function growingBox(attributes, oninput) {
   const box = el('textarea', { rows: '1', dir: 'auto', ...attributes });
   const grow = () => {
@@ -17,8 +19,14 @@ export function growingBox(attributes, oninput) {
     grow();
     oninput(box.value);
   });
-  box.grow = grow;
-  return box;
+  return Object.assign(box, { grow });
+}
+
+/** Once they are on the page. @param {GrowingBox[]} boxes */
+export function growAll(...boxes) {
+  requestAnimationFrame(() => {
+    for (const box of boxes) box.grow();
+  });
 }
 
 /** Left and right move between the buttons of one group without choosing; the group is one Tab stop. */
@@ -75,6 +83,13 @@ export class Row {
     if (scroll) this.node.scrollIntoView({ block: 'nearest' });
   }
 
+  /** Into a text box of the line, behind its words. @param {HTMLTextAreaElement} box */
+  focusBox(box) {
+    box.focus({ preventScroll: true });
+    box.setSelectionRange(box.value.length, box.value.length);
+    this.node.scrollIntoView({ block: 'nearest' });
+  }
+
   setCurrent(on) {
     this.node.classList.toggle('is-current', on);
     this.node.setAttribute('tabindex', on ? '0' : '-1');
@@ -108,6 +123,6 @@ export class Row {
 
   lock(on) {
     for (const node of this.node.querySelectorAll('button')) node.disabled = on;
-    for (const node of this.node.querySelectorAll('textarea, input')) node.readOnly = on;
+    for (const node of this.node.querySelectorAll('textarea')) node.readOnly = on;
   }
 }

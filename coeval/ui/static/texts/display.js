@@ -66,7 +66,7 @@ function leavesUnder(node) {
 
 /** The stretch of the source that is selected inside `pane` as [start, end), or null. UTF-16 offsets. */
 export function selectedSource(pane, selection) {
-  if (!selection || !selection.rangeCount || selection.isCollapsed) return null;
+  if (!selection?.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
   const inside = leavesUnder(pane).filter((node) => starts.has(node) && range.intersectsNode(node));
   const spans = inside
@@ -75,5 +75,5 @@ export function selectedSource(pane, selection) {
       end: starts.get(node) + (node === range.endContainer ? range.endOffset : node.data.length),
     }))
     .filter((span) => span.start < span.end);
-  return spans.length ? { start: spans[0].start, end: spans.at(-1).end } : null;
+  return spans.length ? { start: spans[0].start, end: spans[spans.length - 1].end } : null;
 }

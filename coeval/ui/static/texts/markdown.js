@@ -81,6 +81,7 @@ function codeNode(source, part) {
   return { tag: 'pre', attributes: {}, children: [{ tag: 'code', attributes: {}, children }] };
 }
 
+/** @returns {Record<string, string>} */
 function listAttributes(source, part) {
   const mark = part.firstChild?.getChild('ListMark');
   const first = mark ? Number.parseInt(source.slice(mark.from, mark.to), 10) : 1;

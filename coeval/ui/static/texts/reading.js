@@ -74,7 +74,7 @@ export class Reading {
     const rowsOf = (event) => event.target.closest('mark')?.dataset.rows.split(' ') ?? [];
     this.output.body.addEventListener('click', (event) => {
       const [row] = rowsOf(event);
-      if (row && window.getSelection().isCollapsed) onpick(row);
+      if (row && window.getSelection()?.isCollapsed) onpick(row);
     });
     this.output.body.addEventListener('mouseover', (event) => onhover(rowsOf(event)));
     this.output.body.addEventListener('mouseleave', () => onhover([]));
@@ -118,9 +118,10 @@ export class Reading {
   /** Lights the marks of one row and, when asked, brings the first into view within its own pane. */
   light(row, { scroll = false } = {}) {
     this.lit = row;
+    /** @type {HTMLElement | null} */
     let first = null;
     for (const mark of this.output.body.querySelectorAll('mark')) {
-      const on = row !== null && mark.dataset.rows.split(' ').includes(String(row));
+      const on = row !== null && (mark.dataset.rows ?? '').split(' ').includes(String(row));
       mark.classList.toggle('is-on', on);
       first ??= on ? mark : null;
     }

@@ -18,7 +18,7 @@ function wordsOf(pane) {
   const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
   const found = [];
   while (walker.nextNode()) {
-    const node = walker.currentNode;
+    const node = /** @type {Text} */ (walker.currentNode);
     for (const [start, end] of wordSpans(node.data)) found.push({ node, start, end });
   }
   return found;

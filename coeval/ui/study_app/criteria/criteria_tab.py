@@ -6,23 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
-import pandas as pd
 
 from coeval.domain import Origin, Person, Proposal, Role
 from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.criteria import rounds
 from coeval.study.drafting import proposing
-from coeval.ui.components.review_table.review_table import ReviewTable
+from coeval.ui.components.screen import Screen
 from coeval.ui.components.view import View
 from coeval.ui.panel import MODEL, StudyTab, Update, need_task
 from coeval.ui.study_app.criteria import criteria_views as views
-from coeval.ui.study_app.criteria.criteria_tables import (
-    ballot_frame,
-    decisions_frame,
-    read_decisions,
-    read_votes,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +26,7 @@ class _Parts:
     main: View
     ballot_box: gr.Column
     ballot_title: View
-    ballot: ReviewTable
-    saved: View
+    ballot: Screen
     tally: View
     established: View
     propose: gr.Accordion
@@ -49,8 +41,7 @@ class _Parts:
     findings: gr.CheckboxGroup
     take: gr.Button
     settle: gr.Column
-    decisions: ReviewTable
-    establish: gr.Button
+    decisions: Screen
 
     def all(self) -> list[Any]:
         return [getattr(self, name) for name in self.__slots__]
@@ -82,18 +73,15 @@ def _build_parts(context: Context) -> _Parts:
 def _build_ballot() -> dict[str, Any]:
     with gr.Column(visible=False, elem_classes="card") as box:
         title = View(elem_id="ballot-title")
-        table = ReviewTable(elem_id="ballot")
-        saved = View(elem_id="ballot-saved")
-    return {"ballot_box": box, "ballot_title": title, "ballot": table, "saved": saved}
+        table = Screen(screen="ballot", elem_id="ballot")
+    return {"ballot_box": box, "ballot_title": title, "ballot": table}
 
 
 def _build_settle() -> dict[str, Any]:
     with gr.Column(visible=False, elem_classes="card", elem_id="settle") as settle:
         View(views.settle_title())
-        decisions = ReviewTable(elem_id="decisions")
-        with gr.Row(elem_classes="actions"):
-            establish = gr.Button("Establish criteria set", variant="primary", elem_id="establish", scale=0)
-    return {"settle": settle, "decisions": decisions, "establish": establish}
+        decisions = Screen(screen="decisions", elem_id="decisions")
+    return {"settle": settle, "decisions": decisions}
 
 
 def _build_findings() -> dict[str, Any]:
@@ -138,21 +126,17 @@ class CriteriaTab(StudyTab):
     def build(self) -> None:
         self.parts = parts = _build_parts(self.context)
         self.outputs = parts.all()
-        self.on(parts.ballot.submit, self.on_save, [parts.ballot])
+        # both save by routes of their own; what else the tab shows follows
+        self.on(parts.ballot.submit, self.load, [])
+        self.on(parts.decisions.submit, self.load, [])
         self.on(parts.open_vote.click, self.on_open_vote, [parts.lines])
         self.on(parts.reopen.click, self.on_reopen, [parts.suggested])
         self.on(parts.take.click, self.on_take, [parts.findings])
-        self.on(parts.establish.click, self.on_establish, [parts.decisions])
         model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
         self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model], **model)
 
     def load(self, person: Person, slug: str) -> Update:
         return self._state(person, slug) if slug else self._no_task(person)
-
-    def on_save(self, person: Person, slug: str, ballot: pd.DataFrame) -> Update:
-        votes = read_votes(ballot)
-        rounds.cast_ballot(self.context, person, need_task(slug), int(ballot.attrs["rev"]), votes)
-        return self._state(person, slug)
 
     def on_open_vote(self, person: Person, slug: str, lines: str | None) -> Update:
         proposals = [Proposal(line, Origin.HUMAN) for line in (lines or "").splitlines()]
@@ -165,10 +149,6 @@ class CriteriaTab(StudyTab):
 
     def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
         rounds.take_findings(self.context, person, need_task(slug), chosen)
-        return self._state(person, slug)
-
-    def on_establish(self, person: Person, slug: str, table: pd.DataFrame) -> Update:
-        rounds.establish(self.context, person, need_task(slug), **read_decisions(table))
         return self._state(person, slug)
 
     async def on_draft(self, person: Person, slug: str, samples: int, model: str) -> Update:
@@ -210,8 +190,7 @@ class CriteriaTab(StudyTab):
         update[parts.take] = gr.Button(visible=any(one.suggestion for one in found))
         if round_ is not None and voting:
             update[parts.ballot_title] = views.ballot_title(round_)
-            update[parts.ballot] = ballot_frame(round_, f"{person.id}:{slug}:{round_.id}")
-            update[parts.saved] = views.saved_line(round_.ballot)
-        if tally is not None and voting and round_ is not None:
-            update[parts.decisions] = decisions_frame(tally, f"{person.id}:{slug}:{round_.id}:decide")
+            shown = {"task": slug, "person": str(person.id), "round": round_.id}
+            update[parts.ballot] = shown | {"revision": round_.ballot.revision if round_.ballot else 0}
+            update[parts.decisions] = shown | {"revision": tally.saves} if tally else None
         return update

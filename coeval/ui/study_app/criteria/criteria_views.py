@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coeval.domain import Action, Ballot, CriteriaSet, Origin, Suggestion, Task
+from coeval.domain import Action, CriteriaSet, Origin, Suggestion, Task
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.doubts import Finding
 from coeval.study.criteria.rounds import RoundState
@@ -135,13 +135,11 @@ def model_hint(has_model: bool, model: str) -> Node:
 
 
 def ballot_title(round_: RoundState) -> Node:
-    return el("h4", f"Your ballot · version {round_.version} · round {round_.round}")
-
-
-def saved_line(ballot: Ballot | None) -> Node:
-    if ballot is None:
-        return el("p.note", "Not saved yet. Delete and revise need a reason.")
-    return el("p.note", f"Saved {ballot.saved_at[11:19]} UTC · save {ballot.revision}")
+    return el(
+        "div",
+        el("h4", f"Your ballot · version {round_.version} · round {round_.round}"),
+        el("p.note", "Delete and revise need a reason."),
+    )
 
 
 def settle_title() -> Node:

@@ -11,19 +11,10 @@ from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Query, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from coeval.domain import Filter
-from coeval.errors import (
-    CoevalError,
-    InputError,
-    NotAllowedError,
-    NotFoundError,
-    SignedOutError,
-    StaleError,
-    StorageError,
-)
+from coeval.errors import NotAllowedError, StaleError
 from coeval.rules.aliases import Aliases
 from coeval.study.access import Context
 from coeval.study.scrutiny import steps
@@ -33,7 +24,6 @@ from coeval.ui.components.payloads import (
     MarkPayload,
     SubmissionPayload,
     SuggestionPayload,
-    explain,
 )
 from coeval.ui.server.identity import get_person
 from coeval.ui.study_app.scrutiny.step_json import history_json, step_json
@@ -41,18 +31,9 @@ from coeval.ui.study_app.scrutiny.step_json import history_json, step_json
 Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 
-STATUS: dict[type[CoevalError], tuple[int, str]] = {
-    SignedOutError: (401, "sign_in"),
-    NotFoundError: (404, "not_found"),
-    NotAllowedError: (403, "not_allowed"),
-    StaleError: (409, "stale"),
-    InputError: (422, "input"),
-    StorageError: (503, "storage"),
-}
 
-
-def add_api(app: FastAPI, context: Context) -> None:
-    """Add the routes under /api to the server."""
+def add_scrutiny_api(app: FastAPI, context: Context) -> None:
+    """Add the routes under /api/scrutiny to the server."""
     router = APIRouter(prefix="/api/scrutiny/{slug}")
 
     @router.post("/step")
@@ -106,8 +87,6 @@ def add_api(app: FastAPI, context: Context) -> None:
         return {"suggested": True}
 
     app.include_router(router)
-    app.add_exception_handler(CoevalError, _on_error)  # type: ignore[arg-type]
-    app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
 
 
 def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
@@ -128,7 +107,7 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
                 ended = str(error)
     except StaleError as error:
         step = step_json(steps.get_step(context, person, slug, here), aliases)
-        return JSONResponse({"error": "stale", "message": str(error), "step": step}, 409)
+        return JSONResponse({"error": "stale", "message": str(error), "now": step}, 409)
     kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
     return JSONResponse({"saved": kept, "next": step, "message": ended})
 
@@ -141,12 +120,3 @@ def _reveal(aliases: Aliases, sent: Sent) -> Sent:
         draft=aliases.reveal("draft", sent.draft) if sent.draft else None,
         rows=tuple(replace(row, id=aliases.reveal("row", row.id)) for row in sent.rows),
     )
-
-
-def _on_error(request: Request, error: CoevalError) -> JSONResponse:
-    status, kind = next((v for k, v in STATUS.items() if isinstance(error, k)), (400, "input"))
-    return JSONResponse({"error": kind, "message": str(error)}, status)
-
-
-def _on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-    return JSONResponse({"error": "input", "message": explain(list(error.errors()))}, 422)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coeval.domain import Person
-from coeval.ui.components.workbench import Workbench
+from coeval.ui.components.screen import Screen
 from coeval.ui.panel import StudyTab
 
 
@@ -14,7 +14,7 @@ class ScrutinyTab(StudyTab):
     at_start = True
 
     def build(self) -> None:
-        self.outputs = [Workbench(elem_id="workbench")]
+        self.outputs = [Screen(screen="scrutiny", elem_id="workbench")]
 
     def load(self, person: Person, slug: str) -> dict[str, str] | None:
         return {"task": slug, "person": str(person.id)} if slug else None

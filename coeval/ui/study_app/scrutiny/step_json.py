@@ -11,6 +11,7 @@ from coeval.rules.arms import tells_system
 from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
 from coeval.study.scrutiny.queue import Step
+from coeval.ui.components.payloads import LIMITS
 
 Json = dict[str, Any]
 BLIND = "This one is yours alone: no draft is shown. Choose a score and say why."
@@ -23,6 +24,7 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
     """The whole answer of a step request; its ids are those by which this person knows things."""
     return {
         "task": _task_json(step),
+        "limits": LIMITS,
         "total": step.total,
         "done": step.finished,
         "flagged": step.flagged,

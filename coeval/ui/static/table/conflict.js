@@ -1,35 +1,45 @@
 /** Two versions of one step: what is typed here and what was saved elsewhere. The person chooses. */
 
-import { button, clockTime, el } from './dom.js';
+import { button, clockTime, el } from '../core/dom.js';
 import { diffNodes } from '../texts/diff.js';
 
 const SAID = { approve: 'approved', delete: 'deleted', revise: 'revised' };
 
-function decision(row, sheet, score) {
+function decision(row, score) {
   if (row.kind === 'score') return score === null || score === undefined ? 'no score' : `score ${score}`;
   const words = row.action === 'revise' ? `: ${row.new_text}` : '';
   const reason = row.reason && row.action !== 'approve' ? ` (${row.reason})` : '';
   return `${SAID[row.action] ?? 'not decided'}${words}${reason}`;
 }
 
-/** [[label, words]...] of one version, in the order of the table. */
-export function versionLines(sheet, state) {
+/** What the lines of a sheet are called: criteria by their words, the lines of an evaluation by their kind. */
+function namesOf(rows) {
   let evidence = 0;
-  const label = (row) => {
-    if (row.kind === 'score') return 'Score';
-    return row.kind === 'evidence'
-      ? `Evidence ${(evidence += 1)}`
-      : row.label || row.kind[0].toUpperCase() + row.kind.slice(1);
-  };
+  return rows.map(({ kind, text }) => {
+    if (kind === 'criterion') return text;
+    if (kind !== 'evidence') return kind[0].toUpperCase() + kind.slice(1);
+    evidence += 1;
+    return `Evidence ${evidence}`;
+  });
+}
+
+/**
+ * [[name, words]...] of one version, in the order of the table.
+ * @param {Sheet} sheet
+ * @param {TableState} state
+ * @returns {[string, string][]}
+ */
+export function versionLines(sheet, state) {
+  const names = namesOf(sheet.rows);
   const mine = new Map(state.rows.map((row) => [row.id, row]));
-  const drafted = sheet.rows.map((row) => [
-    label(row),
-    decision({ ...row, action: null, ...mine.get(row.id) }, sheet, state.score),
+  const drafted = sheet.rows.map((row, at) => [
+    names[at],
+    decision({ ...row, action: null, ...mine.get(row.id) }, state.score),
   ]);
   const added = state.added
     .filter((row) => row.new_text.trim())
     .map((row) => [`Added ${row.kind}`, row.new_text]);
-  return [...drafted, ...added];
+  return /** @type {[string, string][]} */ ([...drafted, ...added]);
 }
 
 function column(title, lines, other) {
@@ -45,7 +55,9 @@ function column(title, lines, other) {
         const shown =
           same || !other[at]
             ? [words]
-            : diffNodes(other[at][1], words).filter((node) => node.tagName !== 'DEL');
+            : diffNodes(other[at][1], words).filter(
+                (node) => typeof node === 'string' || node.tagName !== 'DEL',
+              );
         return [
           el('dt', {}, label),
           el('dd', { dir: 'auto', class: same ? null : 'is-different' }, ...shown),
@@ -55,10 +67,15 @@ function column(title, lines, other) {
   );
 }
 
-/** Shows both versions; resolves with 'mine' or 'saved'. There is no third way out, so nothing is lost by Esc. */
-export function chooseVersion(root, { sheet, mine, saved, savedAt, why }) {
-  const [left, right] = [versionLines(sheet, mine), versionLines(sheet, saved)];
-  const time = clockTime(savedAt);
+/**
+ * Shows both versions; resolves with 'mine' or 'saved'. There is no third way out, so nothing is lost by Esc.
+ * @param {HTMLElement} root
+ * @param {{work: import('./sheet_work.js').SheetWork, mine: TableState, why: string}} versions
+ * @returns {Promise<'mine' | 'saved'>}
+ */
+export function chooseVersion(root, { work, mine, why }) {
+  const [left, right] = [versionLines(work.sheet, mine), versionLines(work.sheet, work.saved)];
+  const time = clockTime(work.sheet.saved_at);
   return new Promise((resolve) => {
     const choose = (choice) => () => {
       dialog.remove();

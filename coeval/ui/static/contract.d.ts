@@ -1,0 +1,214 @@
+/** What passes between the server and these scripts, and what they keep. For the type check only. */
+
+type Action = 'approve' | 'delete' | 'revise' | 'add';
+
+interface Quote {
+  text: string;
+  start: number | null;
+  end: number | null;
+}
+
+/** A drafted line with what the person decided so far; a score row of a step without a draft has no id. */
+interface SheetRow {
+  id: number | null;
+  kind: string;
+  text: string;
+  label?: string;
+  note?: string;
+  quotes?: Quote[];
+  action: Action | null;
+  reason: string;
+  new_text: string;
+}
+
+interface AddedLine {
+  kind: string;
+  new_text: string;
+  reason: string;
+}
+
+/** A button that adds a line of one kind, with the key printed on it. */
+interface Offer {
+  label: string;
+  key: string;
+  kind: string;
+  once?: boolean;
+}
+
+interface Limits {
+  added: number;
+  remark: number;
+}
+
+/** What a table shows; `revision` is how often it was saved, or for decisions how often votes were. */
+interface Sheet {
+  revision: number;
+  saved_at: string;
+  draft?: number | null;
+  round?: number;
+  limits: Limits;
+  reason_required: boolean;
+  add: Offer | Offer[];
+  confirm?: { label: string; keyed: boolean };
+  counted?: [string, string];
+  missing?: string;
+  scale: number[] | null;
+  draft_score: number | null;
+  score: number | null;
+  rows: SheetRow[];
+  added: AddedLine[];
+}
+
+interface LineState {
+  id: number | null;
+  kind: string;
+  action: Action | null;
+  reason: string;
+  new_text: string;
+}
+
+/** Everything typed and chosen in a table. */
+interface TableState {
+  score: number | null;
+  rows: LineState[];
+  added: AddedLine[];
+}
+
+/** Unsaved work as the browser keeps it. */
+interface KeptWork {
+  revision: number;
+  draft: number | null;
+  state: TableState;
+  edited: boolean;
+  at: string;
+  opened_at?: string;
+  active_ms?: number;
+  bulk?: boolean;
+  text?: string;
+}
+
+/** A save on its way: where it goes, what is sent, and what the table held. */
+interface Entry {
+  uid: string;
+  box: string;
+  task: string;
+  place: string;
+  path: string;
+  body: Record<string, unknown>;
+  state: TableState;
+  flying?: boolean;
+}
+
+interface SaveAnswer<Next> {
+  saved: { revision: number; submitted_at: string };
+  next: Next | null;
+  message: string;
+}
+
+interface HistoryVersion {
+  revision: number;
+  saved_at: string;
+  score?: number | null;
+  first?: boolean;
+  lines: { label: string; action: Action; text: string; reason: string }[];
+}
+
+interface StepInstance {
+  id: number;
+  external_id: string;
+  input: string;
+  output: string;
+  reference: string;
+  context: [string, string][];
+  system: string | null;
+  flagged: boolean;
+  skipped: boolean;
+  comment: string;
+}
+
+interface StepTask {
+  slug: string;
+  name: string;
+  input_field: string;
+  output_field: string;
+  guidelines: string;
+  display: string;
+  idle_seconds: number;
+}
+
+interface StepCriterion {
+  id: number;
+  number: number;
+  name: string;
+  text: string;
+  done: boolean;
+  reopened: boolean;
+}
+
+interface Evaluation {
+  arm: string;
+  asks_first: boolean;
+  first_score: number | null;
+  draft: number | null;
+  status: string;
+  note: string;
+  scale: number[];
+  draft_score: number | null;
+  revision: number;
+  saved_at: string;
+  score: number | null;
+  rows: SheetRow[];
+  added: AddedLine[];
+}
+
+/** One screen of scrutiny; without an instance there is nothing left in the filter. */
+interface Step {
+  task: StepTask;
+  limits: Limits;
+  total: number;
+  done: number;
+  flagged: number;
+  seconds_each: number | null;
+  filter: string;
+  finished: boolean;
+  position: number | null;
+  instance: StepInstance | null;
+  criteria: StepCriterion[];
+  criterion: number | null;
+  evaluation: Evaluation | null;
+}
+
+interface OpenStep extends Step {
+  instance: StepInstance;
+  criterion: number;
+  evaluation: Evaluation;
+}
+
+/** Which instance and criterion a person looks at. */
+interface Place {
+  instance?: number;
+  criterion?: number;
+  filter?: string;
+}
+
+/** What Gradio hands to a part of the page, see coeval/ui/components/screen.py. */
+interface ScreenValue {
+  task: string;
+  person: string;
+  round?: number;
+  revision?: number;
+}
+
+interface Window {
+  coeval: {
+    root: string;
+    screen(
+      kind: string,
+      element: HTMLElement,
+      props: { value: ScreenValue | null },
+      watch?: (name: string, run: () => void) => void,
+      trigger?: (event: string) => void,
+    ): void;
+    view(element: HTMLElement, props: object, watch: (name: string, run: () => void) => void): void;
+  };
+}

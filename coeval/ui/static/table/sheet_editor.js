@@ -1,0 +1,287 @@
+/**
+ * What every editable table of a study has in common, whoever fills it: what is typed is kept in the browser,
+ * what is confirmed goes through the outbox, and where there are two versions the person chooses.
+ */
+
+import { request } from '../core/api.js';
+import { button, clockTime, plural } from '../core/dom.js';
+import { Kept, sameState, withState } from '../core/drafts_kept.js';
+import { showHistory } from '../core/history.js';
+import { Outbox } from '../core/outbox.js';
+import { newUid } from '../core/uid.js';
+import { chooseVersion } from './conflict.js';
+import { ReviewTable } from './review_table.js';
+import { savedText } from './sheet_foot.js';
+
+/** @typedef {import('./sheet_work.js').SheetWork} SheetWork */
+/** @typedef {import('../core/api.js').ApiError} ApiError */
+
+const SLOW_MS = 400;
+const KEEPS_NOTHING =
+  'This browser keeps no unsaved work (its storage is full or switched off): save before you leave the page.';
+const SAVED_ELSEWHERE = 'This was saved from another tab or device after you began here.';
+
+/**
+ * What the screen around the table does when something happens in it.
+ * @typedef {object} EditorEvents
+ * @property {() => void} onload the table shows something else
+ * @property {() => void} onchange a decision or a word changed
+ * @property {() => void} oncount what is left to decide has to be counted again
+ * @property {(answer: SaveAnswer<any>) => void} onsaved what is on screen was saved
+ * @property {(now: any, mine: TableState, why: string) => void} onstale what is on screen was refused; `now` holds
+ * @property {() => void} onagreed two versions turned out to say the same
+ */
+
+export class SheetEditor {
+  /**
+   * @param {{place: HTMLElement, host: HTMLElement, foot: import('./sheet_foot.js').SheetFoot,
+   *   notices: import('../core/notices.js').Notices}} view `place` takes the table, `host` the dialogs
+   * @param {{task: string, person: string, box: string, signal: AbortSignal}} whose
+   * @param {EditorEvents} on
+   * @param {object} tableEvents what only the table's surroundings need, see ReviewTable
+   */
+  constructor({ place, host, foot, notices }, { task, person, box, signal }, on, tableEvents = {}) {
+    this.host = host;
+    this.foot = foot;
+    this.notices = notices;
+    this.task = task;
+    this.box = box;
+    this.on = on;
+    /** @type {SheetWork | null} */
+    this.work = null;
+    this.isFlying = false;
+    /** @type {string[]} */
+    this.caughtUp = [];
+    this.kept = new Kept(person, task, () => notices.warn(KEEPS_NOTHING));
+    this.table = new ReviewTable(place, {
+      onchange: () => this.onchange(),
+      oncomplete: () => !foot.node.hidden && foot.confirm.focus({ preventScroll: true }),
+      onsay: (text, undo) => notices.say(text, undo),
+      ...tableEvents,
+    });
+    this.outbox = new Outbox(person, box, {
+      signal,
+      onsaved: (entry, answer) => this.onsaved(entry, answer),
+      onwaiting: (entry, error, seconds) => this.onwaiting(entry, error, seconds),
+      onrefused: (entry, error) => this.onrefused(entry, error),
+    });
+  }
+
+  /** Sends what an earlier page left behind; the places of this task that were saved by that. */
+  async recover() {
+    await this.outbox.recover();
+    return this.caughtUp;
+  }
+
+  // ---- what is shown -------------------------------------------------------------------------------
+
+  get waiting() {
+    return this.work ? this.outbox.waitingFor(this.work.path, this.work.place) : undefined;
+  }
+
+  /**
+   * Shows a piece of work: what is saved, or over it what waits to be sent, or what was typed and not saved.
+   * @param {SheetWork} work
+   * @param {TableState | null} mine a state that the server refused, to be compared next
+   */
+  open(work, mine = null) {
+    this.work = work;
+    const { waiting } = this;
+    const typed = work.hasUnsaved && !work.isStale && !mine ? work.unsent : null;
+    const state = waiting?.state ?? typed?.state;
+    this.load(state ? withState(work.sheet, state) : work.sheet);
+    if (waiting) this.showWaiting(waiting);
+    else if (typed) this.sayRestored(typed.at);
+  }
+
+  /** Nothing is shown any more. */
+  close() {
+    this.work = null;
+  }
+
+  /** @param {Sheet} sheet */
+  load(sheet) {
+    this.table.load(sheet);
+    if (!this.work) return;
+    this.foot.loadStatus(savedText(this.work.sheet.saved_at, this.work.sheet.revision));
+    this.foot.loadVersions(this.work.timesSaved);
+    this.on.onload();
+  }
+
+  sayRestored(at) {
+    this.notices.stay(
+      'restored',
+      `What you typed here at ${clockTime(at)} is back; it is not saved yet.`,
+      button('Discard it', { class: 'ce-btn', onclick: () => this.takeSaved() }),
+    );
+  }
+
+  takeSaved() {
+    if (!this.work) return;
+    this.kept.drop(this.work.place);
+    this.notices.stay('', '');
+    this.load(this.work.sheet);
+    this.table.focusNext();
+  }
+
+  /** Puts two versions side by side where there are two; equal ones need no choice. What is kept stays until then. */
+  async compare(/** @type {TableState | null} */ mine = null, why = SAVED_ELSEWHERE) {
+    const { work } = this;
+    const other = mine ?? (work?.hasUnsaved && work.isStale && !this.waiting ? work.unsent?.state : null);
+    if (!work || !other) return;
+    if (sameState(other, work.saved)) {
+      work.settle();
+      this.on.onagreed();
+      return;
+    }
+    work.choosing = true;
+    const choice = await chooseVersion(this.host, { work, mine: other, why });
+    work.choosing = false;
+    if (this.work !== work) return;
+    if (choice === 'saved') {
+      this.takeSaved();
+      return;
+    }
+    this.load(withState(work.sheet, other));
+    this.keep();
+    this.table.focusNext();
+  }
+
+  /** Every version this person saved of what is on screen. */
+  async showHistory() {
+    const path = this.work?.historyPath;
+    if (!path || !this.work?.timesSaved) return;
+    try {
+      showHistory(this.host, (await request('GET', path)).versions);
+    } catch (error) {
+      this.notices.say(error.message);
+    }
+  }
+
+  // ---- what the person does ------------------------------------------------------------------------
+
+  onchange() {
+    this.keep();
+    this.on.oncount();
+    this.on.onchange();
+  }
+
+  keep() {
+    if (this.work && !this.waiting) this.work.keep(this.table.state());
+  }
+
+  /** Sends what is on screen once every line is decided; confirming what already waits sends it now. */
+  confirm() {
+    if (!this.work) return;
+    if (this.table.locked) {
+      if (this.waiting) this.outbox.deliver(this.waiting.uid);
+      return;
+    }
+    const problem = this.table.showProblem();
+    if (problem) this.notices.say(problem);
+    else this.submit(this.work);
+  }
+
+  /** The table stays as it is, locked, until there is an answer. @param {SheetWork} work */
+  async submit(work) {
+    const state = this.table.state();
+    work.keep(state);
+    const uid = newUid();
+    const body = work.body(this.table.payload(), uid);
+    this.table.lock(true);
+    this.isFlying = true;
+    const slow = setTimeout(() => this.foot.loadStatus('Saving…'), SLOW_MS);
+    await this.outbox.add({
+      uid,
+      box: this.box,
+      task: this.task,
+      place: work.place,
+      path: work.path,
+      body,
+      state,
+    });
+    clearTimeout(slow);
+    this.isFlying = false;
+  }
+
+  // ---- what becomes of a save ----------------------------------------------------------------------
+
+  /** Whether an entry belongs to what is on screen. @param {Entry} entry */
+  isHere({ path, place }) {
+    return this.work?.path === path && this.work.place === place;
+  }
+
+  onsaved(entry, answer) {
+    this.isFlying = false;
+    this.dropKept(entry);
+    const at = savedText(answer.saved.submitted_at, answer.saved.revision);
+    this.foot.loadStatus(at);
+    if (!this.isHere(entry) || !this.work) {
+      if (entry.task === this.task) this.caughtUp.push(entry.place);
+      this.notices.say(`${at}: an answer that was waiting here.`);
+      return;
+    }
+    this.work.settled = true;
+    this.notices.clearWarnings();
+    this.on.onsaved(answer);
+  }
+
+  /** What is kept goes once the server has it, unless more was typed since. */
+  dropKept({ task, place, state }) {
+    if (task !== this.task) return;
+    const kept = this.kept.get(place);
+    if (kept?.state && sameState(kept.state, state)) this.kept.drop(place);
+  }
+
+  onwaiting(entry, error, seconds) {
+    this.isFlying = false;
+    if (this.isHere(entry)) this.showWaiting(entry, error, seconds);
+    else this.foot.loadStatus(`${plural(this.outbox.size, 'answer waits', 'answers wait')} here to be sent`);
+  }
+
+  /**
+   * The strip that says the answer is safe here, why it is not there yet, and what can be done.
+   * @param {Entry} entry
+   * @param {ApiError | null} error
+   */
+  showWaiting(entry, error = null, seconds = 0) {
+    this.table.lock(true);
+    this.on.oncount();
+    this.foot.loadStatus('Not saved yet');
+    const signedOut = error?.kind === 'sign_in';
+    const why = signedOut ? 'You are signed out. Your answer is kept here' : 'Offline, kept here';
+    const when = seconds ? `: trying again in ${seconds} s.` : ': waiting to be sent.';
+    const signIn = button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() });
+    this.notices.stay(
+      'offline',
+      why + when,
+      ...(signedOut ? [signIn] : []),
+      button('Try now', { class: 'ce-btn', onclick: () => this.outbox.deliver(entry.uid) }),
+      button('Edit again', { class: 'ce-btn', onclick: () => this.takeBack(entry) }),
+    );
+  }
+
+  /** Back to editing. Should it have been saved after all, the next save is refused and both versions shown. */
+  takeBack(entry) {
+    this.outbox.forget(entry.uid);
+    this.table.lock(false);
+    this.notices.stay('', '');
+    this.foot.loadStatus('');
+    this.keep();
+    this.on.oncount();
+    this.table.current?.focus();
+  }
+
+  onrefused(entry, error) {
+    this.isFlying = false;
+    const here = this.isHere(entry);
+    if (here && this.work && error.kind === 'stale' && error.body.now) {
+      this.work.settled = true;
+      this.on.onstale(error.body.now, entry.state, error.message);
+      return;
+    }
+    if (here) this.takeBack(entry);
+    const where = here ? '' : 'An answer that was waiting here: ';
+    this.notices.warn(`${where}${error.message} Nothing you typed is lost.`);
+  }
+}
