@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from coeval.domain import Proposal
 from coeval.rules.arms import Design, Display
+from coeval.study.criteria.rounds import open_round
 from tests.support.bench import CRITERIA, make_instances
 from tests.support.ui_steps import press
 
@@ -95,8 +97,12 @@ def test_axe_finds_no_serious_fault(page: Page, bench: Bench, state: Callable[..
 
 
 def test_the_theme_of_gradio_wins_over_the_systems(page: Page, bench: Bench) -> None:
-    ground = "() => getComputedStyle(document.querySelector('.ce-card')).backgroundColor"
-    bench.open_bench(page)
+    bench.criteria = []
+    bench.ensure_study()
+    open_round(bench.context, bench.person("Olu"), bench.slug, [Proposal("Be true.")])
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    bench.open_table(page)
+    ground = "() => getComputedStyle(document.querySelector('.ce-btn:not(.is-primary)')).backgroundColor"
     light = page.evaluate(ground)
     page.evaluate("document.body.classList.add('dark')")
     dark = page.evaluate(ground)

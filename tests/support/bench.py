@@ -223,7 +223,7 @@ def add_pages(app: FastAPI, context: Context) -> None:
 
     def show_bench(request: Request, slug: str) -> HTMLResponse:
         person = str(get_person(context, request).id)
-        return render_page("work", title=slug, base="../", slug=slug, task=slug, back="", person=person)
+        return render_page("work", title=slug, base="../", slug=slug, task=slug, back="Back", person=person)
 
     def show_table(request: Request, slug: str, part: str) -> HTMLResponse:
         value = {"task": slug, "person": str(get_person(context, request).id)}

@@ -194,6 +194,8 @@ rows = st.lists(
 @given(rows)
 def test_nothing_sent_is_changed_on_the_way(sent: list[dict[str, Any]]) -> None:
     votes = parse_ballot(sent).to_votes()
-    assert [(v.proposal, v.action, v.reason, v.new_text) for v in votes] == [
-        tuple(row.values()) for row in sent
+    fields = ("id", "action", "reason", "new_text")
+    got = [
+        dict(zip(fields, (one.proposal, one.action, one.reason, one.new_text), strict=True)) for one in votes
     ]
+    assert got == sent

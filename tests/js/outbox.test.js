@@ -1,0 +1,133 @@
+/** Saves on their way: written down first, sent until there is an answer, never twice at once. */
+
+import assert from 'node:assert/strict';
+import { beforeEach, mock, test } from 'node:test';
+
+import { ApiError } from '../../coeval/ui/static/core/api.js';
+import { Outbox } from '../../coeval/ui/static/core/outbox.js';
+import { openPage } from './page.js';
+
+const ENTRY = {
+  uid: 'u1',
+  box: 'ballot',
+  task: 't',
+  place: 'ballot:1',
+  path: 'p',
+  body: { a: 1 },
+  state: {},
+};
+const offline = () => new ApiError('offline', 'no line');
+let storage;
+
+beforeEach(() => {
+  storage = openPage();
+  mock.timers.reset();
+});
+
+/** An outbox whose sending gives, or throws, what is listed, one after the other; and what it reported. */
+function build(answers, { person = 'p1', box = 'ballot' } = {}) {
+  const log = [];
+  const stop = new AbortController();
+  const outbox = new Outbox(person, box, {
+    signal: stop.signal,
+    send: async ({ body }) => {
+      log.push(['sent', body]);
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    onsaved: (_entry, answer) => log.push(['saved', answer]),
+    onwaiting: (_entry, error, seconds) => log.push(['waiting', error.kind, seconds]),
+    onrefused: (_entry, error) => log.push(['refused', error.kind]),
+  });
+  return { outbox, log, stop };
+}
+
+const kept = () => Object.keys(storage).filter((key) => key.startsWith('coeval:outbox:'));
+
+test('a save is written down before it is sent and struck off when it is answered', async () => {
+  let during = [];
+  const { outbox } = build([]);
+  outbox.send = async () => {
+    during = kept();
+    return {};
+  };
+  await outbox.add({ ...ENTRY });
+  assert.deepEqual(during, ['coeval:outbox:p1:u1']);
+  assert.deepEqual(kept(), []);
+});
+
+test('what passes by itself is tried again after longer and longer, with the same body', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const busy = new ApiError('storage', 'busy', { status: 503 });
+  const { outbox, log } = build([offline(), busy, { ok: true }]);
+  await outbox.add({ ...ENTRY });
+  assert.deepEqual(log.at(-1), ['waiting', 'offline', 1]);
+  assert.equal(outbox.waitingFor('p', 'ballot:1')?.uid, 'u1');
+  assert.equal(outbox.waitingFor('p', 'ballot:2'), undefined);
+  for (const ms of [1000, 2000]) {
+    mock.timers.tick(ms);
+    await new Promise((done) => setImmediate(done));
+  }
+  assert.deepEqual(
+    log.filter(([what]) => what === 'sent').map(([, body]) => body),
+    [{ a: 1 }, { a: 1 }, { a: 1 }],
+  );
+  assert.deepEqual(log.at(-1), ['saved', { ok: true }]);
+  assert.deepEqual(kept(), []);
+});
+
+test('a refusal is final and reported', async () => {
+  const { outbox, log } = build([new ApiError('stale', 'no', { status: 409 })]);
+  await outbox.add({ ...ENTRY });
+  assert.deepEqual(log.at(-1), ['refused', 'stale']);
+  assert.equal(outbox.size, 0);
+});
+
+test('a later page sends what was left, its own box and its own person only', async () => {
+  for (const [uid, person, box] of [
+    ['u1', 'p1', 'ballot'],
+    ['u2', 'p1', 'scrutiny'],
+    ['u3', 'p2', 'ballot'],
+  ])
+    storage.setItem(`coeval:outbox:${person}:${uid}`, JSON.stringify({ ...ENTRY, uid, box }));
+  const { outbox, log } = build([{ n: 1 }]);
+  await outbox.recover();
+  assert.deepEqual(log, [
+    ['sent', { a: 1 }],
+    ['saved', { n: 1 }],
+  ]);
+  assert.equal(kept().length, 2);
+});
+
+test('a submission that an earlier version wrote down is sent too', async () => {
+  const body = { uid: 'u9', instance: 4, criterion: 2 };
+  storage.setItem('coeval:outbox:p1:u9', JSON.stringify({ task: 'a b', body, state: {} }));
+  const { outbox } = build([], { box: 'scrutiny' });
+  let sent = null;
+  outbox.send = async (entry) => {
+    sent = entry;
+    return {};
+  };
+  await outbox.recover();
+  assert.equal(sent.path, 'api/scrutiny/a%20b/submissions');
+  assert.equal(sent.place, '4:2');
+});
+
+test('where nothing can be kept it still waits in memory', async () => {
+  storage.full = true;
+  const { outbox, log, stop } = build([offline()]);
+  await outbox.add({ ...ENTRY });
+  assert.deepEqual(log.at(-1)[0], 'waiting');
+  assert.equal(outbox.size, 1);
+  stop.abort();
+});
+
+test('coming online sends at once', async () => {
+  const { outbox, log, stop } = build([offline(), {}]);
+  await outbox.add({ ...ENTRY });
+  window.dispatchEvent(new Event('online'));
+  await new Promise((done) => setImmediate(done));
+  assert.deepEqual(log.at(-1), ['saved', {}]);
+  stop.abort();
+});
