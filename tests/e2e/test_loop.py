@@ -97,7 +97,8 @@ def scrutinise(page: Any, server: LiveServer, scores: Iterator[int]) -> None:
     page.get_by_role("tab", name="Scrutiny").click()
     finished = page.locator(".wb-end")
     for n in itertools.count(1):
-        page.locator("#workbench .rt-row:visible, .wb-end:visible").first.wait_for()
+        # the step before stays on screen, locked, until the next is here
+        page.locator("#workbench .rt-step:enabled:visible, .wb-end:visible").first.wait_for()
         if finished.is_visible():
             assert n == 21, "4 instances by 5 criteria are 20 evaluations"
             return
