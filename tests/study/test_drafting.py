@@ -25,6 +25,7 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.tasks import get_task_state
 from coeval.ui.app import build_app
 from tests.support.openai_stub import Reply, Stub, start_stub
+from tests.support.stub_answers import default_reply
 
 
 def connected(context: Context, stub: Stub) -> Context:
@@ -113,11 +114,12 @@ def test_a_draft_that_cannot_be_stored_becomes_unscored_and_holds_no_other_up(
 
 def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, ready: Person) -> None:
     with start_stub(lambda body: "no idea") as stub:
-        first = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="again")))
-    assert first.unscored == 8
-    with start_stub() as stub:
+        there = connected(context, stub)
+        first = asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="again")))
+        assert (first.unscored, first.complete) == (8, False) and "could not be read" in first.message
+        stub.reply = default_reply
         settings = RunSettings(label="again", retry_unscored=True)
-        second = asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
+        second = asyncio.run(run_drafting(there, ready, "demo", settings))
     assert (second.total, second.unscored) == (8, 0)
     assert {one.attempt for one in latest(context, "again")} == {2}
 
@@ -146,13 +148,27 @@ def test_a_run_keeps_its_settings(context: Context, ready: Person) -> None:
             asyncio.run(run_drafting(there, ready, "demo", RunSettings(label="mine", temperature=0.5)))
 
 
+def test_one_model_name_on_two_servers_shares_no_answers(context: Context, ready: Person) -> None:
+    with start_stub() as first, start_stub() as second:
+        asyncio.run(run_drafting(connected(context, first), ready, "demo", RunSettings(label="one")))
+        other = connected(context, second)
+        with pytest.raises(InputError, match="endpoint"):
+            asyncio.run(run_drafting(other, ready, "demo", RunSettings(label="one")))
+        report = asyncio.run(run_drafting(other, ready, "demo", RunSettings(label="two")))
+        assert (report.usage.calls, report.usage.cached) == (8, 0) == (second.paid, 0)
+        again = asyncio.run(run_drafting(other, ready, "demo", RunSettings(label="three")))
+        assert (again.usage.calls, again.usage.cached) == (0, 8)
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        run = drafts.get_run(db, task.id, "two") if task else None
+    assert run and run.params["endpoint"] == second.url
+
+
 def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_path: Any) -> None:
     out, results = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
     asyncio.run(batches.write_questions(context, ready, "demo", RunSettings(label="batch"), out))
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(lines) == 8 and {line["url"] for line in lines} == {"/v1/chat/completions"}
-    from tests.support.stub_answers import default_reply
-
     with results.open("w") as file:
         for line in reversed(lines):  # in any order
             answer = {

@@ -14,10 +14,10 @@ class MemoryLedger:
         self.calls: list[Call] = []
         self.commits: list[int] = []
 
-    def get_answer(self, request_hash: str, sample: int) -> Call | None:
-        wanted = (request_hash, sample)
-        found = (call for call in self.calls if (call.request_hash, call.sample) == wanted and not call.error)
-        return next(found, None)
+    def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
+        key = (request_hash, sample)
+        answered = (call for call in self.calls if (call.request_hash, call.sample) == key and not call.error)
+        return next((call for call in answered if endpoint in ("", call.endpoint)), None)
 
     def record_calls(self, calls: Sequence[Call]) -> None:
         self.calls.extend(calls)

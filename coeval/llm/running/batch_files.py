@@ -18,6 +18,9 @@ from coeval.errors import InputError
 from coeval.llm.client.abilities import Abilities, build_body
 from coeval.llm.running.ledger import Ledger
 
+ENDPOINT = "batch"
+"""What the ledger and a run give as the endpoint of answers that came from a file."""
+
 URL = "/v1/chat/completions"
 MAX_REQUESTS = 50_000
 MAX_BYTES = 200_000_000
@@ -117,6 +120,6 @@ def write_batch(
     """Write the questions that the ledger has no answer to; ``paths`` and ``written`` tell what was made."""
     with BatchWriter(out) as writer:
         for request, sample in questions:
-            if ledger is None or ledger.get_answer(request.hash, sample) is None:
+            if ledger is None or ledger.get_answer(request.hash, sample, ENDPOINT) is None:
                 writer.add(request, sample)
     return writer

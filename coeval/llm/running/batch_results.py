@@ -15,13 +15,11 @@ from coeval.llm.client.abilities import Abilities, build_body
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, Failure, redact
 from coeval.llm.client.refusals import status_failure
+from coeval.llm.running.batch_files import ENDPOINT
 from coeval.llm.running.ledger import Prices
 
 MAX_LINE = 64_000_000
 """Bytes of one line of results; longer ones are reported and passed over."""
-
-ENDPOINT = "batch"
-"""What the ledger gives as the endpoint of a call that came from a file."""
 
 _CUSTOM_ID = re.compile(r"([0-9a-f]{64})-(\d{1,9})")
 

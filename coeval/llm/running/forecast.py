@@ -39,6 +39,7 @@ def forecast(
     prices: Prices,
     *,
     ledger: Ledger | None = None,
+    endpoint: str = "",
     concurrency: int = 8,
     answer_tokens: float,
 ) -> Forecast:
@@ -47,7 +48,7 @@ def forecast(
     A share of calls that the ledger already holds is free, and those it holds tell the length of an answer,
     its time and how many tokens a text really makes; without them the rules of thumb above stand in.
     """
-    known = [_look_up(ledger, request, number) for request, number in sample]
+    known = [_look_up(ledger, request, number, endpoint) for request, number in sample]
     calls = round(n * known.count(None) / len(sample)) if sample else n
     made = [(request, call) for (request, _), call in zip(sample, known, strict=True) if call is not None]
     asked = [request for (request, _), call in zip(sample, known, strict=True) if call is None]
@@ -64,8 +65,8 @@ def forecast(
     )
 
 
-def _look_up(ledger: Ledger | None, request: Request, number: int) -> Call | None:
-    return None if ledger is None else ledger.get_answer(request.hash, number)
+def _look_up(ledger: Ledger | None, request: Request, number: int, endpoint: str) -> Call | None:
+    return None if ledger is None else ledger.get_answer(request.hash, number, endpoint)
 
 
 def _mean(values: Sequence[float], default: float) -> float:

@@ -1,7 +1,8 @@
 """The ledger of calls: cache, resume, audit and offline replay in one.
 
-It is keyed by the question's hash and the number of the sample, so a question that was answered once is
-never paid for again. Whoever keeps it (the store, in the app) implements ``Ledger``.
+It is keyed by the question's hash, the number of the sample and the endpoint, so a question that an endpoint
+answered once is never paid for again, and no answer is taken for that of another server. Whoever keeps it (the
+store, in the app) implements ``Ledger``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from coeval.llm.client.completions import parse_completion
 class Ledger(Protocol):
     """What the runner needs of the place where calls are kept."""
 
-    def get_answer(self, request_hash: str, sample: int) -> Call | None:
-        """The successful call, if there is one. Called on the event loop: it must not wait for writers."""
+    def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
+        """The successful call at this endpoint, or at any where none is named, if there is one.
+
+        Called on the event loop: it must not wait for writers.
+        """
 
     def record_calls(self, calls: Sequence[Call]) -> None:
         """Append calls, successes and failures, in one durable commit. Called in a worker thread."""

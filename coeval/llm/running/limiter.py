@@ -47,12 +47,17 @@ class Limiter:
             self._successes = 0
             self._grant()
 
-    def cut(self, number: int) -> None:
-        """Report a 429 to the request with this number; those that started before a cut do not cut again."""
+    def cut(self, number: int) -> bool:
+        """Report a 429 to the request with this number; those that started before a cut do not cut again.
+
+        Tells whether this one did.
+        """
         self._successes = 0
-        if number > self._cut_before:
-            self.limit = max(1, self.limit // 2)
-            self._cut_before = self._started
+        if number <= self._cut_before:
+            return False
+        self.limit = max(1, self.limit // 2)
+        self._cut_before = self._started
+        return True
 
     def pause(self, seconds: float) -> None:
         """Start nothing new for so long."""

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from coeval.errors import CoevalError
 from coeval.llm.client.failures import CallError
+from coeval.llm.running.breaker import Breaker
 from coeval.llm.running.group_commit import GroupCommit
 from coeval.llm.running.progress import Meter, Progress, Summary, Usage
 
@@ -51,18 +52,20 @@ async def run_all(
     total: int | None = None,
     usage: Usage | None = None,
     grace: float = 5.0,
+    unread: Callable[[Result], str] = lambda result: "",
 ) -> Summary:
     """Judge every item, at most ``concurrency`` at once, drawing items only as they are needed.
 
     A judgment that raises is handed on as a failed outcome and the others go on; a refused key, an unknown
     model, an account without credit or ``OUTAGE`` failures in a row of an endpoint that is down end the
-    run early, since every further call would fail too. After ``should_stop`` nothing new is begun, and
+    run early, since every further call would fail too. So do results of which ``unread`` says why nothing could
+    be read from them: see ``breaker``. After ``should_stop`` nothing new is begun, and
     what is under way, and paid for, has ``grace`` seconds to finish.
 
     Raises:
         Exception: what ``items``, ``on_result`` or ``should_stop`` raised; results handed on before that are kept.
     """
-    run = _Run(iter(items), judge, on_result, Meter(total, usage or Usage()))
+    run = _Run(iter(items), judge, on_result, Meter(total, usage or Usage()), Breaker(unread))
     workers = [asyncio.ensure_future(run.work()) for _ in range(concurrency)]
     watch = asyncio.ensure_future(run.watch(should_stop, on_progress, grace))
     work = asyncio.gather(*workers)
@@ -95,8 +98,10 @@ class _Run(Generic[Item, Result]):
         judge: Callable[[Item], Awaitable[Result]],
         on_result: OnResult[Item, Result],
         meter: Meter,
+        breaker: Breaker[Result],
     ) -> None:
         self.items, self.judge, self.on_result, self.meter = items, judge, on_result, meter
+        self.breaker = breaker
         self.commits: GroupCommit[Outcome[Item, Result]] = GroupCommit(self._write, gather=GATHER_SECONDS)
         self.stopped = ""
         self._failed_in_a_row = 0
@@ -124,6 +129,7 @@ class _Run(Generic[Item, Result]):
             said = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
             return Outcome(item, error=said)
         self._failed_in_a_row = 0
+        self.stopped = self.stopped or self.breaker.look_at(result)
         return Outcome(item, result)
 
     def _note(self, error: Exception) -> None:

@@ -19,6 +19,10 @@ class Usage:
     failures: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Prompt tokens among them that the provider served from its prefix cache."""
+    timed_out: int = 0
+    """Requests that were given up unanswered; a provider may bill them all the same."""
     cost: float = 0.0
 
     @property

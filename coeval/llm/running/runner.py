@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -40,24 +42,34 @@ class Sender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How failed calls are tried again: at most ``retries`` times, waits in seconds.
+    """How failed calls are tried again: each kind of failure at most so many times; waits in seconds.
 
-    An answer that came and is empty or no completion was probably paid for: it has ``rereads`` retries.
-    A wait is what Retry-After says, up to ``ceiling``; without it ``first`` doubled at each retry, up to
-    ``longest``, and spread by a random half so that many calls do not return together.
+    An answer that came and is empty or no completion was probably paid for: it has ``rereads`` retries. A call
+    that timed out may be billed all the same: it has ``timeouts``. An endpoint that asks for fewer requests is
+    asked until it has answered nothing at all for ``limited`` seconds. A wait is what Retry-After says, up to
+    ``ceiling``; without it ``first`` doubled at each retry, up to ``longest``, and spread by a random half so
+    that many calls do not return together.
     """
 
     retries: int = 5
     rereads: int = 2
+    timeouts: int = 1
+    limited: float = 900.0
     first: float = 0.5
     longest: float = 20.0
     ceiling: float = 60.0
 
-    def allows(self, error: CallError, attempt: int) -> bool:
-        """Whether to try again after this attempt (from 0)."""
-        return error.retryable and attempt < (
-            self.retries if error.outage else min(self.rereads, self.retries)
-        )
+    def allows(self, error: CallError, attempt: int, unanswered: float = 0.0) -> bool:
+        """Whether to try again after so many failures of this kind.
+
+        ``unanswered`` is for how many seconds the endpoint has answered nothing.
+        """
+        if error.kind is Failure.RATE_LIMITED:
+            return unanswered < self.limited
+        most = self.retries if error.outage else min(self.rereads, self.retries)
+        if error.kind is Failure.TIMED_OUT:
+            most = min(self.timeouts, self.retries)
+        return error.retryable and attempt < most
 
     def wait(self, attempt: int, retry_after: float | None, spread: float) -> float:
         """Seconds to wait after this attempt (from 0); ``spread`` is a random number from 0 to 1."""
@@ -91,6 +103,8 @@ class Runner:
         self.limiter = limiter or Limiter(concurrency)
         self._client, self._ledger, self._replay = client, ledger, replay
         self._prices, self._patience, self._spread = prices or Prices(), patience or Patience(), spread
+        self._answered_at = time.monotonic()
+        self._limits_in_a_row = 0
         self._flights: dict[Key, _Flight] = {}
         self._commits = GroupCommit(ledger.record_calls)
 
@@ -127,10 +141,10 @@ class Runner:
             task.exception()  # it was given to those who wait, if anybody still does
 
     async def _answer(self, key: Key, request: Request) -> Answer:
-        found = self._ledger.get_answer(*key)
-        if found is not None:
+        call = self._ledger.get_answer(*key, self._client.endpoint)
+        if call is not None:
             self.usage.cached += 1
-            return answer_of(found)
+            return answer_of(call)
         if self._replay:
             raise CallError(
                 f"The ledger holds no answer of {request.model} to request {key[0][:12]}, sample {key[1]}: run "
@@ -140,16 +154,17 @@ class Runner:
         return await self._try(key, request)
 
     async def _try(self, key: Key, request: Request) -> Answer:
-        attempt = 0
+        attempts: Counter[Failure] = Counter()
         while True:
             try:
                 return await self._attempt(key, request)
             except CallError as error:
-                if not self._patience.allows(error, attempt):
+                attempt = attempts[error.kind]
+                if not self._patience.allows(error, attempt, time.monotonic() - self._answered_at):
                     raise
+                attempts[error.kind] += 1
                 wait = self._patience.wait(attempt, error.retry_after, self._spread())
             await asyncio.sleep(wait)
-            attempt += 1
 
     async def _attempt(self, key: Key, request: Request) -> Answer:
         try:
@@ -163,6 +178,7 @@ class Runner:
         self.usage.prompt_tokens += call.prompt_tokens
         self.usage.completion_tokens += call.completion_tokens
         self.usage.cost += call.cost
+        self.usage.cached_tokens += exchange.answer.cached_tokens
         await self._commits.record(call)
         return exchange.answer
 
@@ -172,13 +188,22 @@ class Runner:
             try:
                 exchange = await self._client.send(request)
             except CallError as error:
-                if error.kind is Failure.RATE_LIMITED:
-                    self.limiter.cut(number)
-                if error.retryable and error.retry_after is not None:
-                    self.limiter.pause(min(error.retry_after, self._patience.ceiling))
+                self._slow_down(error, number)
                 raise
             self.limiter.grow()
+            self._answered_at, self._limits_in_a_row = time.monotonic(), 0
             return exchange
+
+    def _slow_down(self, error: CallError, number: int) -> None:
+        """Hold every call back as the endpoint asks, or, where it only says no, longer each time it does."""
+        if error.kind is Failure.TIMED_OUT:
+            self.usage.timed_out += 1
+        if error.kind is Failure.RATE_LIMITED and self.limiter.cut(number):
+            if error.retry_after is None:
+                self.limiter.pause(self._patience.wait(self._limits_in_a_row, None, 1.0))
+            self._limits_in_a_row += 1
+        if error.retryable and error.retry_after is not None:
+            self.limiter.pause(min(error.retry_after, self._patience.ceiling))
 
     def _answered_call(self, key: Key, request: Request, exchange: Exchange) -> Call:
         answer = exchange.answer

@@ -24,6 +24,7 @@ from coeval.store.migrations.m025_leases import m025_leases
 from coeval.store.migrations.m026_import_batch import m026_import_batch
 from coeval.store.migrations.m040_planted_text import m040_planted_text
 from coeval.store.migrations.m045_column_role import m045_column_role
+from coeval.store.migrations.m046_call_endpoint import m046_call_endpoint
 
 migrations = Migrations("coeval")
 for migration in (
@@ -42,5 +43,6 @@ for migration in (
     m026_import_batch,
     m040_planted_text,
     m045_column_role,
+    m046_call_endpoint,
 ):
     migrations()(migration)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coeval.domain import Call, Job, JobState, Person, Request
-from coeval.llm.running.batch_files import BatchWriter, write_batch
+from coeval.llm.running.batch_files import ENDPOINT, BatchWriter, write_batch
 from coeval.llm.running.batch_results import BadLine, read_batch
 from coeval.llm.running.ledger import Prices
 from coeval.store.engines.statements import chunks
@@ -46,7 +46,7 @@ async def write_questions(
     Raises:
         InputError: a file of that name is there already, or see ``prepare_run``.
     """
-    settings = settings.complete(context.settings)
+    settings = replace(settings, endpoint=ENDPOINT).complete(context.settings)
     prepared = prepare_run(context, person, slug, settings)
     writer = write_batch(_questions(context, prepared), out, ledger=StoredLedger(context.store))
     with context.store.write() as db:
@@ -101,7 +101,7 @@ async def read_results(context: Context, person: Person, path: Path, prices: Pri
 
 
 async def _draft(context: Context, person: Person, job: Job) -> RunReport:
-    settings = replace(read_run_settings(job.params), replay=True)
+    settings = replace(read_run_settings(job.params), replay=True, endpoint=ENDPOINT)
     report = await run_drafting(context, person, str(job.params["slug"]), settings)
     with context.store.write() as db:
         state = JobState.DONE if report.complete else JobState.QUEUED

@@ -12,21 +12,29 @@ from coeval.study.access import Context
 
 
 def build_runner(
-    context: Context, *, concurrency: int, prices: Prices | None = None, replay: bool = False
+    context: Context,
+    *,
+    concurrency: int,
+    prices: Prices | None = None,
+    replay: bool = False,
+    endpoint: str = "",
 ) -> Runner:
     """The runner of this file's ledger; ``replay`` needs no model at all.
+
+    A replay takes the answers of ``endpoint``, or of any where none is named.
 
     Raises:
         ModelError: no model is set up.
     """
-    client: Sender = _NoNetwork() if replay else Client(context.settings)
+    client: Sender = _NoNetwork(endpoint) if replay else Client(context.settings)
     return Runner(client, StoredLedger(context.store), concurrency=concurrency, prices=prices, replay=replay)
 
 
 class _NoNetwork:
     """Stands where the client would, when everything is to come from the ledger."""
 
-    endpoint = "ledger"
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
 
     async def send(self, request: Request, answers: int = 1) -> Exchange:
         raise ModelError(

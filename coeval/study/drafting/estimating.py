@@ -37,6 +37,7 @@ def estimate_run(context: Context, person: Person, slug: str, settings: RunSetti
         len(items) * protocol.answers,
         settings.prices,
         ledger=StoredLedger(context.store),
+        endpoint=settings.endpoint,
         concurrency=settings.concurrency,
         answer_tokens=protocol.answer_tokens,
     )

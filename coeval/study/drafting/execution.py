@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Instance, Person
-from coeval.llm.client.failures import UNREAD, CallError
+from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
 from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
@@ -37,6 +37,7 @@ class RunReport:
     total: int
     done: int
     failed: int
+    drafted: int
     unscored: int
     usage: Usage
     message: str
@@ -44,12 +45,17 @@ class RunReport:
 
     @property
     def complete(self) -> bool:
-        return self.done == self.total
+        """Whether everything was drafted, and not all of it without a score."""
+        return self.done == self.total and not (self.total and self.unscored == self.drafted)
 
     def __str__(self) -> str:
         said = f"{self.label}: {self.done:,} of {self.total:,} drafted, {self.usage.calls:,} calls"
         if self.usage.cached:
             said += f", {self.usage.cached:,} answers from the ledger"
+        if self.usage.cached_tokens:
+            said += f", {self.usage.cached_tokens:,} prompt tokens from the provider's cache"
+        if self.usage.timed_out:
+            said += f", {self.usage.timed_out:,} requests timed out (each may be billed)"
         if self.unscored:
             said += f"; {self.unscored:,} unscored (send them again with --retry-unscored or in Set-up)"
         if self.failed:
@@ -91,7 +97,11 @@ async def _draft_held(
 ) -> RunReport:
     settings = settings.complete(context.settings)
     runner = build_runner(
-        context, concurrency=settings.concurrency, prices=settings.prices, replay=settings.replay
+        context,
+        concurrency=settings.concurrency,
+        prices=settings.prices,
+        replay=settings.replay,
+        endpoint=settings.endpoint,
     )
     async with runner:
         # before anything is asked: the plan and the steps are paid for as well
@@ -108,6 +118,7 @@ async def _draft_held(
             on_progress=on_progress,
             total=len(prepared.items),
             usage=runner.usage,
+            unread=_Judged.unread,
         )
     message = summary.stopped or "; ".join(f"{n} x {said}" for said, n in summary.errors.most_common(3))
     return RunReport(
@@ -115,6 +126,7 @@ async def _draft_held(
         len(prepared.items),
         summary.done,
         summary.failed,
+        work.drafted,
         work.unscored,
         summary.usage,
         message,
@@ -138,7 +150,7 @@ class _Work:
 
     def __init__(self, context: Context, prepared: Prepared, ask: Ask, hold: Hold) -> None:
         self.context, self.prepared, self.ask, self.hold = context, prepared, ask, hold
-        self.unscored = 0
+        self.drafted = self.unscored = 0
 
     async def judge(self, item: Item) -> _Judged:
         with self.context.store.read() as db:
@@ -155,6 +167,7 @@ class _Work:
             if error.kind not in UNREAD:
                 raise
             judgment = _unscored(item, instance, str(error), error.received)
+            return _Judged(item.instance, attempts, judgment, error.kind in ABOUT_THE_TEXT)
         except UNFORESEEN as error:
             said = f"The answer could not be read ({type(error).__name__}: {str(error)[:200]})."
             judgment = _unscored(item, instance, said)
@@ -188,6 +201,7 @@ class _Work:
             for each in judged:
                 if (whole := each.judgment.overall) is not None:
                     judge_helps.record_overall(db, run, each.instance, whole.score, whole.reason)
+        self.drafted += len(new)
         self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in new)
 
 
@@ -198,6 +212,16 @@ class _Judged:
     instance: int
     attempts: Mapping[int, int]
     judgment: Judgment
+    about_the_text: bool = False
+    """Whether it failed for what the text is, which says nothing about other texts."""
+
+    def unread(self) -> str:
+        """Why nothing could be read from any of its answers; empty where something was."""
+        unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
+        if self.about_the_text or len(unscored) < len(self.judgment.drafts):
+            return ""
+        raw = " ".join(unscored[0].raw[:200].split())
+        return f"{unscored[0].reason} What came: {raw}" if raw else unscored[0].reason
 
     def drafts(self) -> list[Draft]:
         return [

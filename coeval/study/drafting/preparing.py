@@ -111,6 +111,8 @@ def _params(settings: RunSettings, protocol: Protocol) -> dict[str, object]:
         "logprobs": settings.logprobs,
         "steps": dict(protocol.options.steps),
     }
+    if settings.endpoint:
+        params["endpoint"] = settings.endpoint
     params |= {name: value for name in _LATER if (value := getattr(settings, name)) != _LATER[name]}
     if protocol.uses_assistants:
         names = [assistant.name for assistant in protocol.brief.assistants]
@@ -126,16 +128,14 @@ def _ensure_run(
     stored = drafts.get_run(db, task.id, settings.label)
     if stored is None:
         return drafts.add_run(db, task.id, new, current.id)
-    same = (stored.protocol, stored.model, stored.prompt_hash, dict(stored.params)) == (
-        new.protocol,
-        new.model,
-        new.prompt_hash,
-        params,
-    )
-    if not same:
+    before = {"endpoint": settings.endpoint} | dict(stored.params)  # runs did not always record it
+    if settings.replay:
+        params["endpoint"] = before["endpoint"]
+    same = (stored.protocol, stored.model, stored.prompt_hash) == (new.protocol, new.model, new.prompt_hash)
+    if not same or before != {"endpoint": ""} | params:
         raise InputError(
-            f"The run “{settings.label}” was made with another model, prompt or settings, and drafts are never "
-            "changed: give this one another label."
+            f"The run “{settings.label}” was made with another model, endpoint, prompt or settings, and drafts "
+            "are never changed: give this one another label."
         )
     return stored
 

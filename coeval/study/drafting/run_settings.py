@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
+from coeval.llm.client.connection import resolve_address
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.protocols.registry import FIRST
 from coeval.llm.running.ledger import Prices
-from coeval.settings import Settings
+from coeval.settings import Settings, show_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class RunSettings:
     criteria_per_call: int = 1
     templates: str = ""
     """A folder with the user's own copies of templates; empty for CoEval's."""
+    endpoint: str = ""
+    """The address that answers, without secrets; ``batch`` for files; empty: the one that is set up."""
     label: str = ""
     concurrency: int = 0
     limit: int | None = None
@@ -71,6 +74,7 @@ class RunSettings:
         return replace(
             self,
             model=model,
+            endpoint=self.endpoint or show_address(resolve_address(settings)),
             label=self.label or " · ".join(part for part in parts if part),
             concurrency=self.concurrency or settings.concurrency,
         )

@@ -12,7 +12,13 @@ from coeval.errors import NotFoundError
 from coeval.ui.server.pages import render_page
 
 HELP = Path(__file__).parents[1] / "help"
-TITLES = {"guide": "Using CoEval", "roles": "Who may do what", "threats": "Security", "measured": "Measured"}
+TITLES = {
+    "guide": "Using CoEval",
+    "roles": "Who may do what",
+    "servers": "Model servers",
+    "threats": "Security",
+    "measured": "Measured",
+}
 
 
 def add_help(app: FastAPI) -> None:

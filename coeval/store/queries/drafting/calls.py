@@ -1,4 +1,4 @@
-"""The ledger of calls to models: append-only, one paid answer per question and sample."""
+"""The ledger of calls to models: append-only, one paid answer per question, sample and endpoint."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ KEPT_OF_TOO_LONG = 10_000
 CALL = Record(Call, elsewhere=("id",))
 
 
-def get_answer(db: Database, request_hash: str, sample: int) -> Call | None:
-    """The answer already paid for, if there is one."""
+def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
+    """The answer that an endpoint gave already, if there is one; without an endpoint the first that any gave."""
     sql = "SELECT * FROM call WHERE request_hash = ? AND sample = ? AND error = ''"
-    row = get_row(db, sql, [request_hash, sample])
+    values: list[str | int] = [request_hash, sample]
+    if endpoint:
+        sql += " AND endpoint = ?"
+        values.append(endpoint)
+    row = get_row(db, f"{sql} ORDER BY id LIMIT 1", values)
     return CALL.from_row(row, id=row["id"]) if row else None
 
 
@@ -38,7 +42,7 @@ def record_calls(db: Database, calls: Iterable[Call]) -> None:
     marks = ", ".join(f":{name}" for name in CALL.columns)
     db.conn.executemany(
         f"INSERT INTO call ({names}) VALUES ({marks})"
-        " ON CONFLICT (request_hash, sample) WHERE error = '' DO NOTHING",
+        " ON CONFLICT (request_hash, sample, endpoint) WHERE error = '' DO NOTHING",
         [CALL.to_row(call) | {"created_at": call.created_at or now()} for call in map(_cut, calls)],
     )
 
@@ -69,9 +73,9 @@ class StoredLedger:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def get_answer(self, request_hash: str, sample: int) -> Call | None:
+    def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
         with self._store.read() as db:
-            return get_answer(db, request_hash, sample)
+            return get_answer(db, request_hash, sample, endpoint)
 
     def record_calls(self, calls: Sequence[Call]) -> None:
         with self._store.write() as db:
