@@ -17,11 +17,15 @@ class RowKind(StrEnum):
 
 
 class Arm(StrEnum):
-    """How an instance is shown to an annotator: with the draft, without it, or only after a first score."""
+    """How an instance is shown to an annotator: with the draft, without it, or only after a first score.
+
+    ``undrafted`` is never drawn: it is what became of a save where there was no draft to show yet.
+    """
 
     ASSISTED = "assisted"
     BLIND = "blind"
     FIRST = "first"
+    UNDRAFTED = "undrafted"
 
 
 class DraftStatus(StrEnum):
@@ -120,3 +124,8 @@ class Submission(Conduct):
     planted: str = ""
     """What was wrong on purpose in the draft shown: ``score``, ``evidence`` or, as a rule, nothing."""
     id: int = 0
+
+    @property
+    def outcome(self) -> Arm:
+        """The arm as it came out: of the one drawn, or undrafted."""
+        return Arm.UNDRAFTED if self.draft is None and self.arm is not Arm.BLIND else self.arm

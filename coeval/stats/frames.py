@@ -18,7 +18,7 @@ LLM = "llm"
 """What the model is called where it stands beside people."""
 
 RESEARCHER, CROWD = "researcher", "crowd"
-ASSISTED, BLIND, FIRST = "assisted", "blind", "first"
+ASSISTED, BLIND, FIRST, UNDRAFTED = "assisted", "blind", "first", "undrafted"
 
 INSTANCE_COLUMNS = ("instance", "document", "system")
 SCORE_COLUMNS = (

@@ -14,7 +14,7 @@ from coeval.stats.agreement.icc import icc
 from coeval.stats.agreement.patterns import MANY
 from coeval.stats.agreement.resampling import bootstrap_levels, leave_one_out
 from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, StudyFrames, once
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, UNDRAFTED, StudyFrames, once
 from coeval.stats.rating_matrix import Ratings
 from coeval.stats.report.rater_pairs import SHOWN, list_pairs
 
@@ -184,7 +184,7 @@ def _parts(
         values = scored[column].to_numpy(dtype=object)
     names = list(pd.Series(values, dtype=object).replace("", None).dropna().unique())
     if column == "arm":
-        names = [arm for arm in (ASSISTED, BLIND, FIRST) if arm in names]
+        names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in names]
     found = []
     for name in names:
         own = values == name

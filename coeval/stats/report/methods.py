@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames
+from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, UNDRAFTED, StudyFrames
 
 Document = Mapping[str, Any]
 UNDEFINED = "undefined"
@@ -54,6 +54,7 @@ def _arms(study: StudyFrames) -> str:
         ASSISTED: "with the draft in view",
         BLIND: "without it (blind arm)",
         FIRST: "before and after seeing it",
+        UNDRAFTED: "before there was a draft",
     }
     parts = [
         f"{arms[arm]:,} ({arms[arm] / len(study.scored):.0%}) {how}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coeval.store.queries.scrutiny.submissions import published
+from coeval.store.queries.scrutiny.submissions import OUTCOME, published
 
 GROUP = "CASE a.role WHEN 'annotator' THEN 'crowd' ELSE 'researcher' END AS \"group\""
 STANDING = f"""{GROUP},
@@ -65,7 +65,7 @@ WHERE r.task = :task ORDER BY d.run, d.id, l.position
 
 SCORES = f"""
 SELECT i.external_id AS instance, i.document, i.system, c.text AS criterion, a.name AS annotator, a.role,
-  {STANDING}, s.arm, s.revision,
+  {STANDING}, {OUTCOME} AS arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
     AND {published("later")})
@@ -84,7 +84,7 @@ WHERE i.task = :task AND {published("s")} ORDER BY s.id
 """
 
 ROWS = f"""
-SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, s.arm, s.revision,
+SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, {OUTCOME} AS arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
     AND {published("later")})

@@ -9,14 +9,14 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from coeval.store.queries.scrutiny.submissions import published
+from coeval.store.queries.scrutiny.submissions import OUTCOME, published
 
 INSTANCES = """
 SELECT id, external_id AS instance, document, system FROM instance WHERE task = :task ORDER BY position
 """
 
 SCORES = f"""
-SELECT s.annotator, s.instance, s.criterion, s.arm, s.score, d.score AS draft_score,
+SELECT s.annotator, s.instance, s.criterion, {OUTCOME} AS arm, s.score, d.score AS draft_score,
   s.shown_score, coalesce(s.planted = 'score', 0) AS planted_score, coalesce(s.planted, '') AS planted_error,
   CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
     AND f.instance = s.instance AND f.criterion = s.criterion) END AS first_score,
@@ -43,13 +43,14 @@ not let stand. ``first_score`` is the one given before the draft was shown."""
 
 ACTIONS = f"""
 SELECT p.name AS annotator, c.text AS criterion,
-  CASE (found.what >> 4) & 3 WHEN 0 THEN 'assisted' WHEN 1 THEN 'blind' ELSE 'first' END AS arm,
+  CASE (found.what >> 4) & 3 WHEN 0 THEN 'assisted' WHEN 1 THEN 'blind' WHEN 2 THEN 'first'
+    ELSE 'undrafted' END AS arm,
   CASE (found.what >> 2) & 3 WHEN 0 THEN 'conclusion' WHEN 1 THEN 'score' ELSE 'evidence' END AS kind,
   CASE found.what & 3 WHEN 0 THEN 'approve' WHEN 1 THEN 'delete' WHEN 2 THEN 'revise' ELSE 'add' END AS action,
   found.n
 FROM (
   SELECT (s.annotator << 32) | (m.position << 6)
-      | ((CASE s.arm WHEN 'assisted' THEN 0 WHEN 'blind' THEN 1 ELSE 2 END) << 4)
+      | ((CASE {OUTCOME} WHEN 'assisted' THEN 0 WHEN 'blind' THEN 1 WHEN 'first' THEN 2 ELSE 3 END) << 4)
       | ((CASE r.kind WHEN 'conclusion' THEN 0 WHEN 'score' THEN 1 ELSE 2 END) << 2)
       | CASE r.action WHEN 'approve' THEN 0 WHEN 'delete' THEN 1 WHEN 'revise' THEN 2 ELSE 3 END AS what,
     count(*) AS n

@@ -10,7 +10,7 @@ from coeval.clock import now
 from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
 from coeval.rules.habits import Save
 from coeval.store.engines.statements import get_row, insert, scalar
-from coeval.store.queries.scrutiny.submissions import published, submission_of
+from coeval.store.queries.scrutiny.submissions import OUTCOME, published, submission_of
 from coeval.store.queries.tasks import instance_of
 
 
@@ -19,7 +19,7 @@ def list_changes(
 ) -> list[Change]:
     """The latest saves, newest first; of one person or of one instance (external id) where named."""
     changes = db.query(
-        "SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, s.arm, s.score,"
+        f"SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, {OUTCOME} AS arm, s.score,"
         " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
         " AND e.criterion = s.criterion AND e.revision = s.revision - 1) AS before,"
         " (SELECT count(*) FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') AS n_changed"

@@ -31,6 +31,10 @@ FIRST_SCORE = Record(
 )
 
 
+OUTCOME = "CASE WHEN s.draft IS NULL AND s.arm <> 'blind' THEN 'undrafted' ELSE s.arm END"
+"""The arm of a submission ``s`` as it came out (see ``Submission.outcome``), in SQL."""
+
+
 def published(alias: str) -> str:
     """The condition that a submission is not of an import on its way, for queries over what many people saved."""
     pending = "SELECT id FROM import_batch WHERE finished_at IS NULL"

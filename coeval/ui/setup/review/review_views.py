@@ -10,7 +10,12 @@ from coeval.rules.habits import Habits
 from coeval.study.scrutiny.review import Column, Comparison
 from coeval.ui.components.view import Node, el, table
 
-ARMS = {Arm.ASSISTED: "saw the draft", Arm.BLIND: "blind", Arm.FIRST: "scored first, then saw the draft"}
+ARMS = {
+    Arm.ASSISTED: "saw the draft",
+    Arm.BLIND: "blind",
+    Arm.FIRST: "scored first, then saw the draft",
+    Arm.UNDRAFTED: "before there was a draft",
+}
 SAID = {Action.APPROVE: "kept", Action.DELETE: "deleted", Action.REVISE: "revised", Action.ADD: "added"}
 
 
@@ -60,7 +65,7 @@ def _score_cell(column: Column) -> Node:
     return el(
         "div",
         el("strong", number(latest.score)),
-        el("p.note", " · ".join(part for part in (ARMS[latest.arm], before, planted) if part)),
+        el("p.note", " · ".join(part for part in (ARMS[latest.outcome], before, planted) if part)),
     )
 
 
