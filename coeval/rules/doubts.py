@@ -120,12 +120,28 @@ def split_criterion(text: str) -> tuple[str, ...]:
     modal = _MODAL.search(left) or (_WITH_VERB.search(left) if _WITH_VERB.match(right) else None)
     if modal is None or not left[modal.end() :].strip():
         return ()
-    subject = left[: modal.start()] if _WITH_VERB.match(right) else left[: modal.end()] + " "
-    described = _WITH_VERB.match(right) or modal[0].lower().endswith(("be", "is", "are"))
-    if not described or (not _WITH_VERB.match(right) and _NOUNS.search(left[modal.end() :])):
+    if _SENTENCE.match(right):
+        second = right.strip()
+    elif verb := _WITH_VERB.match(right):
+        helper = "" if _HELPER.match(verb[0]) else _helper(modal[0])
+        second = (left[: modal.start()] + helper + right).strip()
+    elif modal[0].lower().endswith(("be", "is", "are")) and not _NOUNS.search(left[modal.end() :]):
+        second = f"{left[: modal.end()]} {right}".strip()
+    else:
         return ()
-    second = (subject + right).strip()
     return f"{left.strip()}.", f"{second[:1].upper()}{second[1:]}."
 
 
+def _helper(modal: str) -> str:
+    """What a verb of the second statement shares with the first: "should " of "should be" and of "should"."""
+    helper = re.match(r"(?:should|must|can|cannot|does|do)\b", modal, re.I)
+    return f"{helper[0]} " if helper else ""
+
+
+_HELPER = re.compile(r"(?:should|must|is|are|be|can|cannot|can't|does|do|has|have|not|never)$", re.I)
+"""Verbs that begin a statement of their own: "must cite", "is short"."""
+
+_SENTENCE = re.compile(
+    r"(?:it|they|this|these|the\s+\w+)\s+(?:should|must|is|are|can|cannot|does|do|has|have)\b", re.I
+)
 _NOUNS = re.compile(r"\b(?:of|in|on|with|for|from|about|by)\s+(?:\S+\s+){0,2}\S+$", re.I)

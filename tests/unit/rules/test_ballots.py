@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from coeval.domain import MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
 from coeval.errors import InputError
-from coeval.rules.ballots import check_ballot, choose, rate, tally
+from coeval.rules.ballots import Chosen, Wording, ballot_group, check_ballot, choose, rate, tally
 
 SIMPLE = Proposal("Use simple words.", id=1)
 SHORT = Proposal("Be short.", id=2)
@@ -110,3 +110,54 @@ def test_order_of_ballots_changes_no_count(order: list[int]) -> None:
     shuffled = tally(BOTH, [ballots[i] for i in order])
     assert shuffled.overall == tally(BOTH, ballots).overall
     assert shuffled.proposals[0].tied == (APPROVE, DELETE)
+
+
+def test_reasons_and_wordings_carry_who_wrote_them() -> None:
+    ballots = [
+        ballot("Ana", vote(1, REVISE, "Use plain words.", "clearer"), vote(2, APPROVE, reason="")),
+        ballot("Ben", vote(1, DELETE, reason="vague"), vote(2, APPROVE, reason="")),
+    ]
+    first, second = tally(BOTH, ballots).proposals
+    assert first.wordings == (Wording("Use plain words.", "Ana", "clearer"),)
+    assert first.reasons == (Wording("revise", "Ana", "clearer"), Wording("delete", "Ben", "vague"))
+    assert first.outcome is None and set(first.tied) == {REVISE, DELETE}
+    assert (second.outcome, second.tied, second.reasons) == (APPROVE, (), ())
+
+
+def test_a_proposal_without_votes_is_no_tie_and_stays() -> None:
+    (count,) = tally([SIMPLE], []).proposals
+    assert (count.rates.n, count.outcome, count.tied) == (0, None, ())
+    assert choose(tally([SIMPLE], []), {}, []) == (Chosen("Use simple words.", SIMPLE.origin, SIMPLE),)
+
+
+def test_what_a_round_ends_in_word_for_word() -> None:
+    revised = [
+        ballot("Ana", vote(1, REVISE, "Use plain words.")),
+        ballot("Ben", vote(1, REVISE, "use plain words")),
+    ]
+    (chosen,) = choose(tally([SIMPLE], revised), {}, [])
+    # two spellings of one wording are one wording, and it is a person's
+    assert (chosen.text, chosen.origin, chosen.proposal) == ("use plain words", Origin.HUMAN, None)
+    kept = tally([SIMPLE], [ballot("Ana", vote(1, APPROVE))])
+    assert choose(kept, {}, [" Be true. ", " "]) == (
+        Chosen("Use simple words.", SIMPLE.origin, SIMPLE), Chosen("Be true.", Origin.HUMAN),
+    )  # fmt: skip
+    assert choose(kept, {1: " Use few words. "}, []) == (Chosen("Use few words.", Origin.HUMAN),)
+    assert choose(kept, {1: "Use simple words."}, []) == (Chosen("Use simple words.", SIMPLE.origin, SIMPLE),)
+    dropped = tally([SIMPLE], [ballot("Ana", vote(1, DELETE))])
+    assert choose(dropped, {}, [], approved=[1]) == (Chosen("Use simple words.", SIMPLE.origin, SIMPLE),)
+
+
+def test_two_new_wordings_have_to_be_chosen_from() -> None:
+    two = [
+        ballot("Ana", vote(1, REVISE, "Use plain words.")),
+        ballot("Ben", vote(1, REVISE, "Use few words.")),
+    ]
+    with pytest.raises(InputError, match="“Use simple words.” has 2 new wordings: choose or write one."):
+        choose(tally([SIMPLE], two), {}, [])
+
+
+def test_groups_of_voters() -> None:
+    assert [ballot_group(role) for role in (Role.OWNER, Role.RESEARCHER, Role.ANNOTATOR)] == [
+        "researchers", "researchers", "crowd",
+    ]  # fmt: skip

@@ -56,3 +56,16 @@ def test_a_judge_is_shown_what_its_role_says_and_nothing_else() -> None:
     assert (
         "bees" in sample and "gold" not in sample and "for people" not in sample and "unknown" not in sample
     )
+
+
+def test_a_question_names_the_column_and_why_it_is_hidden() -> None:
+    scale = Scale(1, 5)
+    why = "“{}” is hidden from judge and people, because {}: is it part of what is judged?"
+    for name, values, reason in (
+        ("gold", [], "its name is that of a score or a label"),
+        ("model", [], "its name is that of a system, which would tell who wrote the output"),
+        ("year", ["1", "5", " "], "all its values are numbers on the scale 1-5"),
+    ):
+        assert guess_column(name, values, scale).question == why.format(name, reason)
+    for values in (["0", "3"], ["3", "6"], ["3", "x"], ["3", "nan"], [" "], []):
+        assert not guess_column("year", values, scale).question, values

@@ -104,3 +104,54 @@ def test_the_blind_share_is_met() -> None:
     )
     # 10,000 draws at 0.2: standard deviation 40, so 2,000 +- 200 is five of them
     assert 1_800 <= blind <= 2_200
+
+
+def test_every_part_of_a_row_is_kept() -> None:
+    """By hand: what each action keeps of the line, its id, the reason and the text."""
+    drop, change = SentRow(10, Action.DELETE, " wrong "), SentRow(12, Action.REVISE, " vague ", " “a cat” ")
+    assert rows(4, [drop, change]) == (
+        ScrutinyRow(CONCLUSION, Action.DELETE, 10, "wrong"),
+        ScrutinyRow(SCORE, Action.APPROVE, 11),
+        ScrutinyRow(EVIDENCE, Action.REVISE, 12, "vague", "“a cat”"),
+    )
+    # an approval keeps neither reason nor text; what is added has no line
+    assert rows(
+        2, [SentRow(10, Action.APPROVE, "x", "y"), *APPROVED[1:]], [AddedRow(EVIDENCE, " new ", " why ")]
+    ) == (
+        ScrutinyRow(CONCLUSION, Action.APPROVE, 10),
+        ScrutinyRow(SCORE, Action.REVISE, 11, text="2"),
+        ScrutinyRow(EVIDENCE, Action.APPROVE, 12),
+        ScrutinyRow(EVIDENCE, Action.ADD, None, "why", "new"),
+    )
+
+
+def test_without_a_draft_the_score_is_a_line_of_ones_own() -> None:
+    added = [AddedRow(CONCLUSION, "Plain.")]
+    own = (ScrutinyRow(SCORE, Action.ADD, text="3"), ScrutinyRow(CONCLUSION, Action.ADD, None, "", "Plain."))
+    assert check(None, Scale(), Arm.ASSISTED, 3, [], added) == own
+    assert check(DRAFT, Scale(), Arm.BLIND, 3, [], added) == own
+
+
+def test_messages_name_what_is_open_and_what_is_too_long() -> None:
+    for sent, said in (
+        ([], "2 lines still need a decision: Conclusion, Evidence 1."),
+        ([APPROVED[0]], "1 line still needs a decision: Evidence 1."),
+        ([APPROVED[0], SentRow(12, None)], "1 line still needs a decision: Evidence 1."),
+        ([*APPROVED, SentRow(99, Action.APPROVE)], "A line of this evaluation is not part of the draft shown: reload "
+                                                   "the page."),
+        ([APPROVED[0], SentRow(12, Action.REVISE)], "Write the new text of ““the cat””, or approve or delete it."),
+        ([APPROVED[0], SentRow(12, Action.ADD)], "A drafted line can be approved, revised or deleted, not “add”."),
+        ([APPROVED[0], SentRow(12, Action.DELETE, "y" * 10_001)], f"“{'y' * 40}…” has 10,001 characters; shorten it to "
+                                                                  "10,000."),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as caught:
+            rows(4, sent)
+        assert str(caught.value) == said
+    assert rows(4, [APPROVED[0], SentRow(12, Action.DELETE, "y" * 10_000)])
+
+
+def test_how_many_lines_can_be_added() -> None:
+    line = AddedRow(EVIDENCE, "more")
+    assert len(rows(4, APPROVED, [line] * 50)) == 53
+    with pytest.raises(InputError, match="50 lines can be added to an evaluation; this one adds 51"):
+        rows(4, APPROVED, [line] * 51)
