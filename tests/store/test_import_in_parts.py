@@ -211,8 +211,8 @@ def test_the_same_file_twice_at_once_is_taken_in_once(context: Context, owner: P
 
 
 def test_a_transaction_takes_few_rows_and_few_characters() -> None:
-    many = list(portions(range(1_200), lambda _: 1))
-    assert [len(one) for one in many] == [500, 500, 200]
+    many = list(portions(range(2_400), lambda _: 1))
+    assert [len(one) for one in many] == [1_000, 1_000, 400]
     long = list(portions([900_000] * 5, lambda characters: characters))
     assert [len(one) for one in long] == [3, 2]
 

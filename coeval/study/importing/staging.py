@@ -18,7 +18,7 @@ from coeval.study.leases import Hold
 
 Item = TypeVar("Item")
 
-ROWS_AT_ONCE = 500
+ROWS_AT_ONCE = 1_000
 CHARACTERS_AT_ONCE = 2_000_000
 """What one transaction takes: a fraction of a second, for which a save may have to wait."""
 
