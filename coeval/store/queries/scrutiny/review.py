@@ -21,15 +21,13 @@ def list_changes(
 
     Read from the newest back (CROSS JOIN keeps SQLite to that order), so that the time does not grow with the task.
     """
-    named = {
-        "annotator": ("SELECT id FROM annotator WHERE name = :name", {"name": person}),
-        "instance": (
-            "SELECT id FROM instance WHERE task = :task AND external_id = :name",
-            {"task": task, "name": instance},
-        ),
-    }
-    wanted = {column: scalar(db, *query) for column, query in named.items() if query[1]["name"]}
-    only = "".join(f" AND s.{column} = :{column}" for column in wanted)
+    ids = {}
+    if person:
+        ids["annotator"] = scalar(db, "SELECT id FROM annotator WHERE name = ?", [person])
+    if instance:
+        sql = "SELECT id FROM instance WHERE task = ? AND external_id = ?"
+        ids["instance"] = scalar(db, sql, [task, instance])
+    only = "".join(f" AND s.{column} = :{column}" for column in ids)
     changes = db.query(
         f"SELECT s.id, s.submitted_at, p.name, i.external_id, c.text, s.revision, {OUTCOME} AS arm, s.score,"
         " (SELECT e.score FROM submission e WHERE e.annotator = s.annotator AND e.instance = s.instance"
@@ -38,7 +36,7 @@ def list_changes(
         " FROM submission s CROSS JOIN instance i CROSS JOIN criterion c CROSS JOIN annotator p"
         " WHERE i.id = s.instance AND i.task = :task AND c.id = s.criterion AND p.id = s.annotator"
         f"{only} AND {published('s')} ORDER BY s.id DESC LIMIT :limit",
-        {"task": task, "limit": limit, **wanted},
+        {"task": task, "limit": limit, **ids},
     )
     return [Change(*row.values()) for row in changes]
 
