@@ -18,39 +18,35 @@ from coeval.stats.agreement.coefficients import (
 from coeval.stats.agreement.cohen import cohen_kappa, two_rater_table
 from coeval.stats.agreement.competence import dawid_skene
 from coeval.stats.agreement.icc import icc
+from coeval.stats.agreement.left_out import leave_one_out
 from coeval.stats.agreement.resampling import (
     alpha_difference,
     bootstrap_alpha,
     jackknife_alpha,
-    leave_one_out,
 )
 from coeval.stats.agreement.weights import agreement_weights
 from coeval.stats.behaviour.actions import action_rates, four_behaviours, score_changes
-from coeval.stats.behaviour.assistance import assistance_effect, catch_rates
+from coeval.stats.behaviour.assistance import arm_alphas, catch_rates, draft_effects
 from coeval.stats.behaviour.times import drift, time_curve, time_spent
-from coeval.stats.estimates.prediction import ppi_mean
+from coeval.stats.estimates.prediction import jury_mean, ppi_mean
 from coeval.stats.estimates.results import Estimate, Pairs, Result, plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.alternative import alt_test
-from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy, sample_consistency
+from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy
 from coeval.stats.judges.correlation import correlations
 from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
 from coeval.stats.judges.williams import williams_test
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.comparisons import mean_pairwise
 from coeval.stats.report.document import build_report
 from coeval.stats.report.methods import methods_paragraph
-from coeval.stats.report.paper_tables import Table, paper_tables
+from coeval.stats.report.paper_tables import paper_tables
 from coeval.stats.report.rendering import tables_latex, tables_markdown
-from coeval.stats.report.work import (
-    actions_section,
-    assistance_section,
-    behaviour_section,
-    score_change_section,
-    systems_section,
-    time_section,
-)
+from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table
+from coeval.stats.report.work import actions_section, behaviour_section, score_change_section, time_section
 
 __all__ = [
     "Estimate",
@@ -65,11 +61,11 @@ __all__ = [
     "alignment_section",
     "alpha_difference",
     "alt_test",
-    "assistance_effect",
     "assistance_section",
     "behaviour_section",
     "bootstrap_alpha",
     "bootstrap_test",
+    "arm_alphas",
     "brennan_prediger",
     "build_report",
     "catch_rates",
@@ -77,12 +73,14 @@ __all__ = [
     "conger_kappa",
     "correlations",
     "dawid_skene",
+    "draft_effects",
     "drift",
     "fleiss_kappa",
     "four_behaviours",
     "gwet_ac",
     "icc",
     "jackknife_alpha",
+    "jury_mean",
     "krippendorff_alpha",
     "leave_one_out",
     "mean_pairwise",
@@ -95,7 +93,6 @@ __all__ = [
     "permutation_test",
     "plain",
     "ppi_mean",
-    "sample_consistency",
     "score_change_section",
     "score_changes",
     "systems_section",

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from coeval.stats.estimates.clusters import DOCUMENTS, INSTANCES, Clusters
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
 LLM = "llm"
@@ -150,6 +151,29 @@ class StudyFrames:
         known = self.instances.drop_duplicates("instance")
         repeated = known.loc[known.index.repeat(len(self.criteria))].reset_index(drop=True)
         return repeated.assign(criterion=list(self.criteria) * len(known))
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """What was sampled, for every unit: its document with all its instances and criteria.
+
+        An instance without a document is a cluster of its own. Where fewer than two documents are named, or each
+        instance is a document, the instances are what was sampled.
+        """
+        known = self.instances.drop_duplicates("instance")
+        named = known["document"].replace("", None)
+        codes = pd.factorize(named)[0]
+        alone = codes < 0
+        codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+        several = named.nunique() > 1
+        if not several:
+            codes = np.arange(len(known))
+        grouped = several and len(np.unique(codes)) < len(known)
+        return Clusters(np.repeat(codes, len(self.criteria)), DOCUMENTS if grouped else INSTANCES)
+
+    def clusters_of(self, data: Ratings) -> Clusters:
+        """The clusters of the units of some ratings, numbered as in ``clusters``."""
+        places = np.asarray(data.units, dtype=np.int64)
+        return Clusters(self.clusters.code[places], self.clusters.kind)
 
     @cached_property
     def _places(self) -> tuple[pd.Index[Any], pd.Index[Any]]:

@@ -157,8 +157,8 @@ def test_what_came_first_is_what_stays(filled: Context) -> None:
     pd.testing.assert_frame_equal(early.data, late.data)
     assert first.tiles[0] == last.tiles[0]
     section = get_statistic(filled, RESEARCHER, "demo", agreement_section)
-    assert early.data["alpha"].tolist() == [part.humans.ordinal for part in section.per_criterion]
-    assert early.data["low"].tolist() == [part.ci_low for part in section.per_criterion]
+    assert early.data["alpha"].tolist() == [row.part.humans["ordinal"] for row in section.per_criterion]
+    assert early.data["low"].tolist() == [row.part.interval["ci_low"] for row in section.per_criterion]
 
 
 def test_the_numbers_of_the_page_are_those_of_the_report(filled: Context) -> None:
@@ -186,8 +186,11 @@ def test_the_released_study_reads_as_its_reference_says(context: Context, shared
     import_study(context, OPERATOR, load_study(folder, slug="demo", format="auto", mapping=None))
     page = whole(context, "agreement")
     # reference.json: ordinal alpha .6294, score rows 70.68% approved, 5,000 scores of 1,000 units
-    assert list(texts(page.tiles[0]))[:2] == ["Alpha, people", ".63"]
-    assert "1,000 units · 5 people" in said(page)
+    # pooled over the criteria; their mean, which comes first, is .57
+    assert list(texts(page.tiles[0]))[:2] == ["Alpha, people", ".57"]
+    assert list(texts(page.tiles[1]))[:2] == ["Alpha, pooled", ".63"]
+    assert "1,000 units · 5 people" in said(page) and "50 documents" in said(page)
+    assert "All 5,000 scores were given with the draft in view" in said(page)
     rows = get_figure(context, RESEARCHER, "demo", "changes", "actions").data
     score = rows[rows["kind"] == "score"].set_index("action")
     assert score.loc["approve", "share"] == pytest.approx(0.7068, abs=1e-12)
@@ -195,9 +198,20 @@ def test_the_released_study_reads_as_its_reference_says(context: Context, shared
 
 
 def test_a_tile_says_what_it_rests_on(filled: Context) -> None:
-    alpha = " ".join(texts(whole(filled, "agreement").tiles[0]))
-    for part in ("ordinal", "95% [", "24 units", "3 people", "items resampled", "Rows"):
-        assert part in alpha
+    """Six documents by two systems; two of 24 units are blind, too few for a headline of their own."""
+    mean, pooled, *_ = (" ".join(texts(one)) for one in whole(filled, "agreement").tiles)
+    for part in ("ordinal", "95% [", "mean of 2 criteria", "6 documents", "all scores", "60 of 72", "Rows"):
+        assert part in mean
+    for part in (
+        "ordinal",
+        "95% [",
+        "24 units",
+        "3 people",
+        "documents left out one by one",
+        "pooled",
+        "Rows",
+    ):
+        assert part in pooled
 
 
 def test_the_page_says_which_labels_it_used(filled: Context, context: Context) -> None:

@@ -29,6 +29,11 @@ DATA = Path(__file__).parents[1] / "data"
 MENDED: dict[str, str] = {
     r"^/agreement/icc/ICC\([23],": "a singular value of nought was kept; the interval had the wrong degrees of freedom",
     r"^/alignment/competence/": "the model of competence stopped before it had converged",
+    r"/(ci_low|ci_high|se|p_value|p_values/\d+|rejected/\d+|winning_rate|t|df|p_two_sided|p_one_sided)$": (
+        "intervals and tests took units that share a document, or an instance, for independent"
+    ),
+    r"/(p_below_667|p_below_800|replicates|replicates_left_out|n_swaps|exact|se_null|z)$": "likewise",
+    r"/prediction_powered/": "likewise, and one judge was used where there are several",
 }
 """Patterns of places whose numbers were wrong, and what was wrong with them."""
 

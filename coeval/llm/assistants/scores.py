@@ -52,5 +52,5 @@ def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.Da
 
 def _correlation(assistant: pd.Series[float], fused: pd.Series[float]) -> dict[str, object]:
     found = correlations(fused.to_numpy(), assistant.to_numpy()).dataset
-    values = {method: float(found[method]) for method in METHODS}
-    return {"n": int(found["n"]), **values, "reason": found["pearson"].reason or ""}
+    values = {method: float(found.of(method)) for method in METHODS}
+    return {"n": found.n, **values, "reason": found.pearson.reason or ""}

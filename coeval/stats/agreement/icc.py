@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from coeval.stats.estimates.clusters import Clusters, cut, jackknife_interval, parse_clusters
 from coeval.stats.estimates.later import sparse, special
 from coeval.stats.estimates.results import Estimate, Result
 from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
@@ -13,13 +15,13 @@ from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
 
-def icc(ratings: RatingsLike, form: str | None = None, *, confidence: float = 0.95) -> Result | Estimate:
+def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95) -> Forms:
     """The six intraclass correlations with intervals.
 
     Parameters
     ----------
     ratings : annotators x units (judges x targets), numbers, nan where missing.
-    form : one of ``FORMS`` for that one alone.
+    clusters : a label a unit, of what was drawn together: the intervals then leave out clusters, not F quantiles.
 
     Returns
     -------
@@ -39,13 +41,31 @@ def icc(ratings: RatingsLike, form: str | None = None, *, confidence: float = 0.
     >>> {name: round(value, 2) for name, value in icc(judges).items()}
     {'ICC(1,1)': 0.17, 'ICC(2,1)': 0.29, 'ICC(3,1)': 0.71, 'ICC(1,k)': 0.44, 'ICC(2,k)': 0.62, 'ICC(3,k)': 0.91}
     """
-    if form is not None and form not in FORMS:
-        raise ValueError(f"There is no form {form!r}; choose one of: {', '.join(FORMS)}.")
     data = parse_ratings(ratings)
     if not data.numeric and len(data.code):
         raise ValueError(f"ICC needs numbers, but the ratings hold {data.categories[0]!r}.")
-    found = Forms(_all_forms(data, confidence))
-    return found[form] if form else found
+    forms = _all_forms(data, confidence)
+    if clusters is None:
+        return Forms(forms)
+    return Forms(_respread(forms, data, parse_clusters(clusters, data.n_units), confidence))
+
+
+def _respread(
+    forms: dict[str, Estimate], data: Ratings, clusters: Clusters, confidence: float
+) -> dict[str, Estimate]:
+    """The forms with intervals from leaving out clusters, or groups of them."""
+    group = clusters.groups()
+    without = [
+        _all_forms(data.where(group[data.unit] != name), confidence)
+        for name in range(int(group.max(initial=-1)) + 1)
+    ]
+    found = {}
+    for name, value in forms.items():
+        values = np.array([part[name] for part in without])
+        spread = jackknife_interval(float(value), values, clusters.kind, confidence=confidence, n=clusters.n)
+        del spread["p_value"], spread["bias"]
+        found[name] = value.having(**cut(spread, -np.inf, 1.0)) if value.defined else value
+    return found
 
 
 class Forms(Result):

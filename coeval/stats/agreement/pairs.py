@@ -10,6 +10,7 @@ import numpy as np
 from coeval.stats.agreement.cohen import kappas_of_tables
 from coeval.stats.agreement.disagreement import Level, alphas_of_coincidences
 from coeval.stats.agreement.weights import agreement_weights
+from coeval.stats.estimates.clusters import Clusters
 from coeval.stats.estimates.later import sparse, special
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
@@ -21,6 +22,8 @@ class PairTables:
     a: int
     tables: Numbers
     values: Numbers
+    by_group: Numbers
+    """Groups of clusters x pairs x categories of a x categories of b."""
 
     @property
     def sizes(self) -> Codes:
@@ -45,53 +48,50 @@ class PairTables:
         return kappas_of_tables(self.tables, agreement_weights(weights, self.values))
 
     def alpha_limits(self, level: Level, confidence: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The jackknife interval of each pair's alpha: every cell of a table is a kind of unit."""
-        ratings, mismatches = self._coincidences()
-        q, (i, j) = len(self.values), np.triu_indices(len(self.values), 1)
-        rows, columns = np.indices((q, q)).reshape(2, -1)
-        lost = np.eye(q)[rows] + np.eye(q)[columns]
-        broken = 2.0 * (
-            ((rows[:, None] == i) & (columns[:, None] == j))
-            | ((rows[:, None] == j) & (columns[:, None] == i))
-        )
-        without = alphas_of_coincidences(
-            self.values,
-            (ratings[:, None] - lost).reshape(-1, q),
-            (mismatches[:, None] - broken).reshape(-1, len(i)),
-            level,
-        )
-        times = self.tables.reshape(len(self.tables), -1)
-        return _jackknifed(self.alphas(level), without.reshape(times.shape), times, confidence)
+        """The interval of each pair's alpha, from leaving out each group of clusters (``jackknife_interval``)."""
+        groups, q = len(self.by_group), len(self.values)
+        without = _coincidences((self.tables - self.by_group).reshape(-1, q, q))
+        alphas = alphas_of_coincidences(self.values, *without, level).reshape(groups, -1)
+        shared = self.by_group.sum(axis=(2, 3)) > 0
+        return _limits(self.alphas(level), np.where(shared, alphas, np.nan), confidence)
 
     def _coincidences(self) -> tuple[Numbers, Numbers]:
-        both = self.tables + self.tables.transpose(0, 2, 1)
-        i, j = np.triu_indices(len(self.values), 1)
-        return both.sum(axis=2), 2 * both[:, i, j]
+        return _coincidences(self.tables)
 
 
-def _jackknifed(
-    values: Numbers, without: Numbers, times: Numbers, confidence: float
-) -> tuple[Numbers, Numbers]:
-    """``intervals.jackknife`` of many values at once."""
-    usable = (times > 0) & ~np.isnan(without)
-    times, without = np.where(usable, times, 0), np.where(usable, without, 0)
-    n = np.maximum(times.sum(axis=1), 1)
-    means = (times * without).sum(axis=1) / n
-    variance = (n - 1) / n * (times * (without - means[:, None]) ** 2).sum(axis=1)
+def _coincidences(tables: Numbers) -> tuple[Numbers, Numbers]:
+    """Each table's pairable ratings by category, and the coincidences of each two categories."""
+    both = tables + tables.transpose(0, 2, 1)
+    i, j = np.triu_indices(tables.shape[1], 1)
+    return both.sum(axis=2), 2 * both[:, i, j]
+
+
+def _limits(values: Numbers, without: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
+    """``clusters.jackknife_interval`` of many values at once; ``without`` is groups x values."""
+    usable = ~np.isnan(without)
+    n = np.maximum(usable.sum(axis=0), 1)
+    means = np.where(usable, without, 0).sum(axis=0) / n
+    variance = (n - 1) / n * np.where(usable, (without - means) ** 2, 0).sum(axis=0)
     half = special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * np.sqrt(variance)
-    half = np.where(n > 1, half, np.nan)
-    return values - half, np.minimum(1.0, values + half)
+    half = np.where((n > 1) & (variance > 1e-24), half, np.nan)
+    mended = values - (n - 1) * (means - values)
+    return np.minimum(values, mended) - half, np.minimum(1.0, np.maximum(values, mended) + half)
 
 
-def pair_tables(data: Ratings) -> Iterator[PairTables]:
-    """For each annotator but the last, the tables with every later annotator.
+def pair_tables(data: Ratings, clusters: Clusters | None = None) -> Iterator[PairTables]:
+    """For each annotator but the last, the tables with every later annotator, also for each group of clusters.
 
-    One-hot X is (annotator, category) x units; the tables of a are the block X_a X'.
+    One-hot X is (annotator, category) x units; the tables of a are the block X_a X', and those of the groups the same
+    with the units of each group in rows of their own.
     """
     width = len(data.categories)
-    rows = data.annotator * width + data.code
-    shape = (data.n_annotators * width, data.n_units)
-    hot = sparse.csr_matrix((np.ones(len(rows)), (rows, data.unit)), shape=shape)
+    group = clusters.groups() if clusters else np.zeros(data.n_units, dtype=np.int64)
+    groups = int(group.max()) + 1 if len(group) else 0
+    rows, high = data.annotator * width + data.code, data.n_annotators * width
+    hot = sparse.csr_matrix((np.ones(len(rows)), (rows, data.unit)), shape=(high, data.n_units))
+    apart = group[data.unit] * high + rows
+    split = sparse.csr_matrix((np.ones(len(rows)), (apart, data.unit)), shape=(groups * high, data.n_units))
     for a in range(data.n_annotators - 1):
-        block = (hot[a * width : (a + 1) * width] @ hot[(a + 1) * width :].T).toarray()
-        yield PairTables(a, block.reshape(width, -1, width).transpose(1, 0, 2), data.numbers)
+        block = (hot[a * width : (a + 1) * width] @ split.T).toarray().reshape(width, groups, -1, width)
+        by_group = block.transpose(1, 2, 0, 3)[:, a + 1 :]
+        yield PairTables(a, by_group.sum(axis=0), data.numbers, by_group)

@@ -12,16 +12,20 @@ from typing import Any
 import numpy as np
 
 from coeval.stats.agreement.alpha import check_words, counted, plain_alpha, point_alpha, undefined_alpha
+from coeval.stats.agreement.clustered import ACCEPTABLE, TENTATIVE, alpha_coefficient, alpha_levels
 from coeval.stats.agreement.disagreement import Level, check_level
-from coeval.stats.agreement.patterns import CountPatterns, Units, draw_weights, sample_both, sample_units
-from coeval.stats.estimates.intervals import acceleration_of, jackknife, summarise, two_sided
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.agreement.patterns import (
+    MANY,
+    CountPatterns,
+    Units,
+    draw_weights,
+    sample_both,
+    sample_units,
+)
+from coeval.stats.estimates.clusters import Clusters, jackknife_interval, parse_clusters, sums_interval
+from coeval.stats.estimates.intervals import acceleration_of, inverted, jackknife, summarise
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Numbers, Ratings, RatingsLike, parse_ratings
-
-TENTATIVE = 0.667
-ACCEPTABLE = 0.800
-WORK = 30_000_000
-"""Above this many draws (kinds of unit x replicates x annotators) leaving-one-out uses the jackknife."""
 
 
 def bootstrap_alpha(
@@ -32,6 +36,7 @@ def bootstrap_alpha(
     confidence: float = 0.95,
     seed: int = 0,
     method: str = "bca",
+    clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
     """Alpha with its interval from drawing the pairable units anew.
@@ -42,6 +47,8 @@ def bootstrap_alpha(
     Parameters
     ----------
     method : "bca" (default) or "percentile"; see ``intervals.summarise``.
+    clusters : a label a unit, of what was drawn together (its document): whole clusters are then drawn for the shares
+        below .667 and .800, and the interval leaves them out one by one (``jackknife_interval``), as few clusters ask.
 
     Returns
     -------
@@ -56,6 +63,10 @@ def bootstrap_alpha(
     """
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     check_words(data, known)
+    if clusters is not None:
+        parsed = parse_clusters(clusters, data.n_units)
+        options = {"replicates": replicates, "seed": seed}
+        return alpha_levels(data, parsed, (known,), confidence=confidence, **options)[known]
     return bootstrap_levels(data, (known,), replicates, confidence, seed, method)[known]
 
 
@@ -111,9 +122,10 @@ def jackknife_alpha(
     level: str = "ordinal",
     *,
     confidence: float = 0.95,
+    clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
-    """Alpha with its interval from leaving out one unit at a time.
+    """Alpha with its interval from leaving out one unit, or one cluster of units, at a time.
 
     Returns
     -------
@@ -127,6 +139,9 @@ def jackknife_alpha(
     """
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     check_words(data, known)
+    if clusters is not None:
+        parsed = parse_clusters(clusters, data.n_units)
+        return alpha_levels(data, parsed, (known,), replicates=0, confidence=confidence)[known]
     sample, details = sample_units(data), counted(data) | {"level": known}
     value = point_alpha(data, known)
     if np.isnan(value):
@@ -144,6 +159,7 @@ def alpha_difference(
     confidence: float = 0.95,
     seed: int = 0,
     paired: bool | None = None,
+    clusters: Any = None,
     value_domain: Sequence[Any] | None = None,
 ) -> Estimate:
     """Alpha of ``a`` minus alpha of ``b``, with a joint interval.
@@ -153,6 +169,8 @@ def alpha_difference(
     a, b : ratings, annotators x units: with and without an annotator, two arms, two criteria sets.
     paired : whether the two are of the same units, which are then drawn together; by default they are taken
         to be when their columns are the same. Units are matched by column.
+    clusters : a label a unit, where the two have the same units: whole clusters are then left out one by one, in both
+        at once, and the interval is that of ``jackknife_interval``.
 
     Returns
     -------
@@ -185,9 +203,30 @@ def alpha_difference(
     if np.isnan(values).any():
         which = "first" if np.isnan(values[0]) else "second"
         return Estimate.undefined(f"alpha of the {which} ratings is undefined", **details)
+    gap = values[0] - values[1]
+    if clusters is not None:
+        parsed = parse_clusters(clusters, first.n_units)
+        return Estimate(gap, **details, **_clustered(first, second, parsed, known, gap, confidence))
     drawn = _draw_differences(samples, known, replicates, seed, together)
-    return Estimate(
-        values[0] - values[1], **details, **_difference(drawn, values[0] - values[1], min(units), confidence)
+    return Estimate(gap, **details, **_difference(drawn, gap, min(units), confidence))
+
+
+def _clustered(
+    a: Ratings, b: Ratings, clusters: Clusters, level: Level, gap: float, confidence: float
+) -> dict[str, Any]:
+    """The interval of the difference of two alphas of the same units, both without each cluster."""
+    if max(len(a.categories), len(b.categories)) > MANY:
+        return jackknife_interval(gap, np.empty(0), clusters.kind, n=clusters.n)
+    kept = np.flatnonzero((a.per_unit > 1) | (b.per_unit > 1))
+    first, second = (alpha_coefficient(side.numbers, level) for side in (a, b))
+    tables = [one.columns(side.counts[kept].astype(float)) for one, side in ((first, a), (second, b))]
+    width, part = tables[0].shape[1], clusters.of(kept)
+
+    def difference(rows: Numbers) -> Numbers:
+        return first.value(rows[:, :width]) - second.value(rows[:, width:])
+
+    return sums_interval(
+        part.sums(np.hstack(tables)), difference, part.kind, confidence=confidence, value=gap
     )
 
 
@@ -218,54 +257,4 @@ def _draw_differences(
 
 def _difference(drawn: Numbers, value: float, n: int, confidence: float) -> dict[str, Any]:
     found = summarise(drawn, value, n, confidence)
-    return found | {"p_value": two_sided(found.pop("distribution"))}
-
-
-def leave_one_out(
-    ratings: RatingsLike,
-    level: str = "ordinal",
-    *,
-    replicates: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
-    value_domain: Sequence[Any] | None = None,
-) -> list[Result]:
-    """Alpha without each annotator, and what that annotator changes.
-
-    Returns
-    -------
-    list of Result
-        One for each annotator: ``annotator``, ``n_ratings``, ``alpha`` (without them) and ``difference``
-        (without minus with, so positive where the others agree better alone) with its joint interval:
-        bootstrap, or jackknife where the draws would be too many; ``difference.interval_kind`` says which.
-
-    >>> rows = leave_one_out({"a": {1: 1, 2: 2, 3: 3}, "b": {1: 1, 2: 2, 3: 3}, "c": {1: 3, 2: 1, 3: 2}})
-    >>> [(row.annotator, round(row.difference, 2) > 0) for row in rows]
-    [('a', False), ('b', False), ('c', True)]
-    """
-    data, known = parse_ratings(ratings, value_domain), check_level(level)
-    check_words(data, known)
-    return [
-        _left_out(data, position, known, replicates, confidence, seed)
-        for position in range(data.n_annotators)
-    ]
-
-
-def _left_out(
-    data: Ratings, position: int, level: Level, replicates: int, confidence: float, seed: int
-) -> Result:
-    rest, everyone = sample_both(data.without(position), data)
-    alpha, whole = plain_alpha(rest, level), plain_alpha(everyone, level)
-    named = {"annotator": data.annotators[position], "n_ratings": int((data.annotator == position).sum())}
-    if np.isnan(alpha) or np.isnan(whole):
-        nothing = Estimate.undefined("alpha without this annotator is undefined", level=level)
-        return Result(named, alpha=nothing, difference=nothing)
-    if len(everyone.times) * replicates * data.n_annotators > WORK:
-        gap = rest.alphas_without_one(level) - everyone.alphas_without_one(level)
-        spread = jackknife(alpha - whole, gap, everyone.times, confidence)
-    else:
-        drawn = _draw_differences((rest, everyone), level, replicates, seed, True)
-        spread = _difference(drawn, alpha - whole, int(everyone.times.sum()), confidence)
-    return Result(
-        named, alpha=Estimate(alpha, level=level), difference=Estimate(alpha - whole, level=level, **spread)
-    )
+    return found | {"p_value": inverted(found.pop("distribution"), value, n)}

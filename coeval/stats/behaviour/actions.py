@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, is_planted
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
@@ -24,7 +25,36 @@ BEHAVIOURS = {
 """Operational definitions, in the order in which they are tried; together they leave no submission over."""
 
 
-def action_rates(actions: Any) -> Result:
+@dataclass(frozen=True)
+class Rates:
+    """Shares of ``n`` lines by what was done to them; undefined, with a reason, where n is 0."""
+
+    n: int
+    approve: Estimate
+    revise: Estimate
+    delete: Estimate
+    add: Estimate
+
+    def of(self, action: str) -> Estimate:
+        """The share of one of ``ACTIONS``."""
+        return dict(zip(ACTIONS, (self.approve, self.revise, self.delete, self.add), strict=True))[action]
+
+
+@dataclass(frozen=True)
+class ActionRates:
+    """Action rates over all lines and by kind of line."""
+
+    overall: Rates
+    conclusion: Rates
+    score: Rates
+    evidence: Rates
+
+    def of(self, kind: str) -> Rates:
+        """The rates of one of ``KINDS``."""
+        return dict(zip(KINDS, (self.conclusion, self.score, self.evidence), strict=True))[kind]
+
+
+def action_rates(actions: Any) -> ActionRates:
     """How often people approved, revised, deleted and added: over all lines, and by kind of line.
 
     Parameters
@@ -34,9 +64,7 @@ def action_rates(actions: Any) -> Result:
 
     Returns
     -------
-    Result
-        ``overall`` and each kind that ``KINDS`` names: ``n``, ``approve``, ``revise``, ``delete``, ``add`` as
-        fractions of ``n``; undefined, with a ``reason``, where n is 0.
+    ActionRates
 
     Raises
     ------
@@ -50,12 +78,9 @@ def action_rates(actions: Any) -> Result:
     (4, 0.5, 0.5, 'there is no such line')
     """
     counts = _counted(actions)
-    found = Result(
-        overall=_rates(Counter({a: sum(n for (_, b), n in counts.items() if a == b) for a in ACTIONS}))
-    )
-    for kind in KINDS:
-        found[kind] = _rates(Counter({action: counts[kind, action] for action in ACTIONS}))
-    return found
+    overall = Counter({a: sum(n for (_, b), n in counts.items() if a == b) for a in ACTIONS})
+    kinds = {kind: _rates(Counter({action: counts[kind, action] for action in ACTIONS})) for kind in KINDS}
+    return ActionRates(_rates(overall), **kinds)
 
 
 def _counted(actions: Any) -> Counter[tuple[str, str]]:
@@ -84,18 +109,28 @@ def _as_table(actions: Any) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=None if rows else ["action"])
 
 
-def _rates(counts: Counter[str]) -> Result:
+def _rates(counts: Counter[str]) -> Rates:
     n = sum(counts.values())
-    return Result(
-        n=n,
-        **{
-            action: Estimate(counts[action] / n) if n else Estimate.undefined("there is no such line")
-            for action in ACTIONS
-        },
-    )
+    shares = {
+        action: Estimate(counts[action] / n) if n else Estimate.undefined("there is no such line")
+        for action in ACTIONS
+    }
+    return Rates(n, **shares)
 
 
-def score_changes(score: Any, draft: Any) -> Result:
+@dataclass(frozen=True)
+class ScoreChanges:
+    """How many drafted scores were raised, lowered and left, and the mean of person minus draft."""
+
+    n: int
+    raised: int
+    lowered: int
+    unchanged: int
+    mean_change: Estimate
+    n_left_out: int
+
+
+def score_changes(score: Any, draft: Any) -> ScoreChanges:
     """How people moved the drafted scores.
 
     Parameters
@@ -105,16 +140,15 @@ def score_changes(score: Any, draft: Any) -> Result:
 
     Returns
     -------
-    Result
-        ``n``, ``raised``, ``lowered``, ``unchanged`` as counts, ``mean_change`` and ``n_left_out``.
+    ScoreChanges
 
-    >>> dict(score_changes([3, 4, 5, None], [3, 5, 3, 1]))
-    {'n': 3, 'raised': 1, 'lowered': 1, 'unchanged': 1, 'mean_change': 0.3333333333333333, 'n_left_out': 1}
+    >>> score_changes([3, 4, 5, None], [3, 5, 3, 1])
+    ScoreChanges(n=3, raised=1, lowered=1, unchanged=1, mean_change=0.3333333333333333, n_left_out=1)
     """
     moved = parse_vector(score, "score") - parse_vector(draft, "draft")
     kept = moved[~np.isnan(moved)]
     mean = Estimate(kept.mean()) if len(kept) else Estimate.undefined("no submission has both scores")
-    return Result(
+    return ScoreChanges(
         n=len(kept),
         raised=int((kept > 0).sum()),
         lowered=int((kept < 0).sum()),
@@ -124,12 +158,51 @@ def score_changes(score: Any, draft: Any) -> Result:
     )
 
 
-def four_behaviours(scores: pd.DataFrame) -> Result:
-    """Correction, Scrutiny, Subjectivity and Outlier, counted (CoEval paper, table 9).
+@dataclass(frozen=True)
+class Share:
+    """How many, and which share that is."""
 
-    The paper names the behaviours by example; here each submission is held against the median of the other
-    people who scored the same instance by the same criterion (``BEHAVIOURS`` gives the rules). The blind arm is
-    held against the draft that was withheld: what it would have shown by chance.
+    n: int
+    rate: Estimate
+
+
+@dataclass(frozen=True)
+class ArmBehaviours:
+    """The four behaviours of the ``n`` submissions of an arm."""
+
+    n: int
+    n_left_out: int
+    correction: Share
+    scrutiny: Share
+    subjectivity: Share
+    outlier: Share
+
+    def of(self, name: str) -> Share:
+        """One of ``BEHAVIOURS``."""
+        found: Share = getattr(self, name)
+        return found
+
+
+@dataclass(frozen=True)
+class FourBehaviours:
+    """The four behaviours by arm; in ``first`` the final score counts, given after the draft was shown."""
+
+    definitions: Mapping[str, str]
+    assisted: ArmBehaviours
+    blind: ArmBehaviours
+    first: ArmBehaviours
+
+    def of(self, arm: str) -> ArmBehaviours:
+        """The behaviours of an arm."""
+        return {ASSISTED: self.assisted, BLIND: self.blind, FIRST: self.first}[arm]
+
+
+def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
+    """Correction, Scrutiny, Subjectivity and Outlier, counted by rules of our own.
+
+    The CoEval paper (table 9) names the behaviours by example; here each submission is held against the median of
+    the other people who scored the same instance by the same criterion (``BEHAVIOURS`` gives the rules). The blind
+    arm is held against the draft that was withheld: what it would have shown by chance.
 
     Parameters
     ----------
@@ -138,15 +211,13 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
 
     Returns
     -------
-    Result
-        ``assisted``, ``blind`` and ``first`` (the final score, after the draft was shown): for each behaviour
-        ``{n, rate}``, besides ``n`` and ``n_left_out`` (no draft score, or fewer than two other people); and
-        ``definitions``.
+    FourBehaviours
+        ``n_left_out`` counts submissions without a draft's score, or with fewer than two other people.
 
     >>> people = pd.DataFrame({"annotator": list("abcd"), "instance": 1, "criterion": "x", "arm": "assisted",
     ...                        "score": [4, 4, 3, 1], "draft_score": 3})
     >>> found = four_behaviours(people)
-    >>> [(name, found.assisted[name].n) for name in ("correction", "scrutiny", "subjectivity", "outlier")]
+    >>> [(name, found.assisted.of(name).n) for name in ("correction", "scrutiny", "subjectivity", "outlier")]
     [('correction', 0), ('scrutiny', 1), ('subjectivity', 2), ('outlier', 1)]
     """
     known = scores.dropna(subset=["score"]).reset_index(drop=True)
@@ -157,11 +228,11 @@ def four_behaviours(scores: pd.DataFrame) -> Result:
     genuine = ~is_planted(known).to_numpy() if "planted_score" in known else np.ones(len(known), dtype=bool)
     usable = genuine & ~np.isnan(draft) & (n_others > 1)
     which = _behaviour(score, draft, others)
-    found = Result(definitions=BEHAVIOURS)
+    arms = {}
     for arm in (ASSISTED, BLIND, FIRST):
         of_arm = (known["arm"] == arm).to_numpy()
-        found[arm] = _shares(which[of_arm & usable], int((of_arm & ~usable).sum()))
-    return found
+        arms[arm] = _shares(which[of_arm & usable], int((of_arm & ~usable).sum()))
+    return FourBehaviours(BEHAVIOURS, arms[ASSISTED], arms[BLIND], arms[FIRST])
 
 
 def _behaviour(score: Numbers, draft: Numbers, others: Numbers) -> Any:
@@ -173,13 +244,13 @@ def _behaviour(score: Numbers, draft: Numbers, others: Numbers) -> Any:
     )
 
 
-def _shares(which: Any, left_out: int) -> Result:
-    found = Result(n=len(which), n_left_out=left_out)
-    for name in ("correction", "scrutiny", "subjectivity", "outlier"):
+def _shares(which: Any, left_out: int) -> ArmBehaviours:
+    shares = {}
+    for name in BEHAVIOURS:
         n = int((which == name).sum())
         rate = Estimate(n / len(which)) if len(which) else Estimate.undefined("no submission can be judged")
-        found[name] = Result(n=n, rate=rate)
-    return found
+        shares[name] = Share(n, rate)
+    return ArmBehaviours(n=len(which), n_left_out=left_out, **shares)
 
 
 def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:

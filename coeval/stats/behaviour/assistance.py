@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.patterns import draw_weights
 from coeval.stats.agreement.resampling import alpha_difference
-from coeval.stats.estimates.intervals import summarise, two_sided
+from coeval.stats.estimates.clusters import (
+    DOCUMENTS,
+    INSTANCES,
+    PEOPLE,
+    OfSums,
+    crossed_interval,
+    parse_clusters,
+    sums_interval,
+)
 from coeval.stats.estimates.later import special
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
@@ -31,78 +39,115 @@ SUMS = (
 )
 
 
-def assistance_effect(
-    scores: Any, *, replicates: int = 1000, confidence: float = 0.95, seed: int = 0, level: str = "ordinal"
-) -> Result:
-    """Three estimates of the draft's pull on people, and what it did to their agreement.
+@dataclass(frozen=True)
+class DraftEffects:
+    """Three estimates of the draft's pull on people.
+
+    ``adoption``: P(score = draft), assisted minus blind. ``distance``: mean ``|score - draft|``, likewise (negative
+    where the draft draws people near). ``pull``: the share of the way people move to a shown score, from the shown
+    scores that were shifted: the final score regressed on the shift within each instance and criterion; it alone is
+    not diluted by those who would have given the draft's score anyway. Each has an interval and ``p_value`` over
+    clusters, for these people, and ``people_ci_low`` and ``people_ci_high`` for people like these.
+    """
+
+    adoption: Estimate
+    distance: Estimate
+    pull: Estimate
+
+
+@dataclass(frozen=True)
+class ArmAlphas:
+    """Alpha of each arm over the units of both, and their difference with a joint interval."""
+
+    alpha_difference: Estimate
+    alpha_assisted: Estimate
+    alpha_blind: Estimate
+
+
+def draft_effects(scores: Any, *, confidence: float = 0.95) -> DraftEffects:
+    """How far the draft moved those who saw it.
 
     Parameters
     ----------
     scores : DataFrame (or what makes one), one row a submission: ``instance``, ``criterion`` (optional),
         ``annotator``, ``arm`` (assisted or blind), ``score``, ``draft_score`` (of the draft shown or
         withheld), ``shown_score`` (what was shown; without it, the draft's score) and, optionally, ``planted_score``,
-        ``planted_error``, ``line_caught`` and ``unit`` (a code of instance and criterion).
+        ``planted_error``, ``line_caught``, ``unit`` (a code of instance and criterion) and ``cluster`` (what was drawn
+        together, its document; without it, the instance).
+
+        Submissions shown a shifted score count for the pull alone, those shown a line of another instance
+        (``planted_error`` evidence) for none of the three.
 
     Returns
     -------
-    Result
-        ``adoption``: P(score = draft), assisted minus blind. ``distance``: mean ``|score - draft|``, likewise
-        (negative where the draft draws people near). ``pull``: the share of the way people move to a shown
-        score, from the shown scores that were shifted: the final score regressed on the shift within each
-        instance and criterion; it alone is not diluted by those who would have given the draft's score anyway.
-        Each has ``ci_low``, ``ci_high``, ``se``, ``p_value`` from drawing the instances anew, and the counts;
-        nan with a ``reason`` without a blind arm, or without shifted scores. ``alpha_assisted``,
-        ``alpha_blind``, ``alpha_difference`` (joint interval over units); ``sown``: catch rates.
-
-        Submissions shown a shifted score count for the pull and the catch rates only, those shown a line of
-        another instance (``planted_error`` evidence) for the catch rates only.
+    DraftEffects
+        Each nan with a ``reason`` without a blind arm, or without shifted scores.
 
     Source: Schroeder et al. 2025 for adoption; the pull is the within-unit effect of a randomised shift.
 
     >>> rows = [{"instance": i, "annotator": a, "arm": "assisted" if a != "c" else "blind", "draft_score": 3,
     ...          "score": 3 if a != "c" else 4} for i in range(6) for a in "abc"]
-    >>> effect = assistance_effect(rows, replicates=100)
+    >>> effect = draft_effects(rows)
     >>> float(effect.adoption), float(effect.distance), effect.pull.reason == NO_PLANTED
     (1.0, -1.0, True)
     """
-    effects = draft_effects(scores, replicates=replicates, confidence=confidence, seed=seed)
-    alphas = arm_alphas(scores, level=level, replicates=replicates, confidence=confidence, seed=seed)
-    return Result(effects, **alphas, sown=catch_rates(_prepared(scores), confidence))
-
-
-def draft_effects(scores: Any, *, replicates: int = 1000, confidence: float = 0.95, seed: int = 0) -> Result:
-    """The three estimates of ``assistance_effect`` alone: ``adoption``, ``distance`` and ``pull``."""
-    return _effects(_prepared(scores), replicates, confidence, seed)
-
-
-def arm_alphas(
-    scores: Any, *, level: str = "ordinal", replicates: int = 1000, confidence: float = 0.95, seed: int = 0
-) -> Result:
-    """``alpha_assisted``, ``alpha_blind`` and ``alpha_difference`` of ``assistance_effect`` alone."""
-    return Result(_agreement(_prepared(scores), level, replicates, confidence, seed))
-
-
-def _effects(frame: pd.DataFrame, replicates: int, confidence: float, seed: int) -> Result:
-    cluster, names = pd.factorize(frame["instance"])
-    sums = _sums_by_cluster(frame, np.asarray(cluster, dtype=np.int64), len(names))
+    frame = _prepared(scores)
+    cluster, names = pd.factorize(frame["cluster"])
+    person, people = pd.factorize(frame["annotator"])
+    sums, of_people = (
+        _sums_by_cluster(frame, np.asarray(codes, dtype=np.int64), size)
+        for codes, size in ((cluster, len(names)), (person, len(people)))
+    )
+    kind = DOCUMENTS if frame["cluster"].nunique() < frame["instance"].nunique() else INSTANCES
+    shifted, instances = int((frame["shift"].fillna(0) != 0).sum()), int(frame["instance"].nunique())
     totals = dict(zip(SUMS, sums.sum(axis=0), strict=True))
-    drawn = _drawn_sums(sums, replicates, seed)
-    found = Result()
+    of_arms = {"n_assisted": int(totals["n_assisted"]), "n_blind": int(totals["n_blind"])}
+    found = {}
     for name, (reason, value) in _estimates(totals).items():
-        counts = {
-            "n_assisted": int(totals["n_assisted"]),
-            "n_blind": int(totals["n_blind"]),
-            "n_instances": len(names),
-        }
-        if name == "pull":
-            counts = {"n_shifted": int((frame["shift"].fillna(0) != 0).sum()), "n_instances": len(names)}
+        counts = {**(of_arms if name != "pull" else {"n_shifted": shifted}), "n_instances": instances}
         if reason:
             found[name] = Estimate.undefined(reason, **counts)
             continue
-        replicated = drawn[name]
-        spread = summarise(replicated, value, len(names), confidence)
-        found[name] = Estimate(value, **counts, p_value=two_sided(spread.pop("distribution")), **spread)
-    return found
+        spread = sums_interval(sums, _OF_SUMS[name], kind, confidence=confidence, value=value)
+        others = sums_interval(of_people, _OF_SUMS[name], PEOPLE, confidence=confidence, value=value)
+        wider = crossed_interval(value, spread, others, confidence=confidence)
+        found[name] = Estimate(value, **counts, **spread, **wider)
+    return DraftEffects(**found)
+
+
+def arm_alphas(scores: Any, *, level: str = "ordinal", confidence: float = 0.95) -> ArmAlphas:
+    """Alpha of each arm, drafts that were wrong on purpose left out; ``scores`` as for ``draft_effects``."""
+    frame = _prepared(scores)
+    plain = frame[frame["genuine"]]
+    unit, names = pd.factorize(plain["unit"])
+    assisted, blind = (
+        _ratings(plain, np.asarray(unit), names, (plain["arm"] == arm).to_numpy())
+        for arm in (ASSISTED, BLIND)
+    )
+    cluster = plain.groupby(np.asarray(unit))["cluster"].first().to_numpy()
+    kind = DOCUMENTS if plain["cluster"].nunique() < plain["instance"].nunique() else INSTANCES
+    clusters = parse_clusters(cluster, len(names), kind)
+    difference = alpha_difference(
+        assisted, blind, level, confidence=confidence, paired=True, clusters=clusters
+    )
+    alphas = []
+    for key, arm in (("a", "assisted"), ("b", "blind")):
+        value, n = difference[f"alpha_{key}"], difference[f"n_units_{key}"]
+        nothing = Estimate.undefined(_without_alpha(arm, n), n_units=n, level=level)
+        alphas.append(nothing if np.isnan(value) else Estimate(value, n_units=n, level=level))
+    if not difference.defined:
+        reason = next(alpha.reason for alpha in alphas if not alpha.defined)
+        difference = difference.having(reason=reason)
+    return ArmAlphas(difference, *alphas)
+
+
+def _without_alpha(arm: str, n: int) -> str:
+    """Why an arm has no alpha, in words."""
+    if n:
+        return f"all {arm} scores are the same"
+    return (
+        f"no {arm} scores yet" if arm == BLIND else "no two people have scored a unit with the draft in view"
+    )
 
 
 def _prepared(scores: Any) -> pd.DataFrame:
@@ -134,6 +179,7 @@ def _prepared(scores: Any) -> pd.DataFrame:
         genuine=~((planted | line) & assisted),
         criterion=frame.get("criterion", ""),
         annotator=frame.get("annotator", "everybody"),
+        cluster=frame.get("cluster", frame["instance"]),
     )
     if "unit" in frame:
         return frame
@@ -179,50 +225,33 @@ def _estimates(sums: Mapping[str, Any]) -> dict[str, tuple[str | None, float]]:
 
 
 def _difference(sums: Mapping[str, Any], what: str) -> Any:
-    assisted, blind = (sums[f"{what}_{arm}"] / np.float64(sums[f"n_{arm}"]) for arm in (ASSISTED, BLIND))
+    assisted, blind = (
+        sums[f"{what}_{arm}"] / np.asarray(sums[f"n_{arm}"], float) for arm in (ASSISTED, BLIND)
+    )
     return assisted - blind
 
 
-def _drawn_sums(sums: Numbers, replicates: int, seed: int) -> dict[str, Numbers]:
-    """The replicates of the three estimates; nan where one is undefined."""
-    if not len(sums):
-        return {}
-    times = np.ones(len(sums), dtype=np.int64)
-    blocks = [
-        weights @ sums for weights in draw_weights(times, replicates, np.random.default_rng(seed), len(SUMS))
-    ]
-    drawn = dict(zip(SUMS, np.concatenate(blocks).T, strict=True))
+def _rows_of(rows: Numbers) -> dict[str, Numbers]:
+    return dict(zip(SUMS, rows.T, strict=True))
+
+
+def _assisted_minus_blind(rows: Numbers, what: str) -> Numbers:
     with np.errstate(divide="ignore", invalid="ignore"):
-        pull = np.where(drawn["shift"] > 1e-12, drawn["shift_score"] / drawn["shift"], np.nan)
-        return {
-            "adoption": drawn["same_assisted"] / drawn["n_assisted"] - drawn["same_blind"] / drawn["n_blind"],
-            "distance": drawn["gap_assisted"] / drawn["n_assisted"] - drawn["gap_blind"] / drawn["n_blind"],
-            "pull": pull,
-        }
+        return np.asarray(_difference(_rows_of(rows), what))
 
 
-def _agreement(
-    frame: pd.DataFrame, level: str, replicates: int, confidence: float, seed: int
-) -> dict[str, Any]:
-    """Alpha of each arm over the units of both, and their difference with a joint interval."""
-    plain = frame[frame["genuine"]]
-    unit, names = pd.factorize(plain["unit"])
-    assisted, blind = (
-        _ratings(plain, np.asarray(unit), names, (plain["arm"] == arm).to_numpy())
-        for arm in (ASSISTED, BLIND)
-    )
-    difference = alpha_difference(
-        assisted, blind, level, replicates=replicates, confidence=confidence, seed=seed, paired=True
-    )
-    found = {"alpha_difference": difference}
-    for name, key in (("alpha_assisted", "a"), ("alpha_blind", "b")):
-        value, n = difference[f"alpha_{key}"], difference[f"n_units_{key}"]
-        found[name] = (
-            Estimate(value, n_units=n, level=level)
-            if not np.isnan(value)
-            else Estimate.undefined("no unit has two varying ratings in this arm", n_units=n, level=level)
-        )
-    return found
+def _pull(rows: Numbers) -> Numbers:
+    sums = _rows_of(rows)
+    moved = np.full(len(rows), np.nan)
+    np.divide(sums["shift_score"], sums["shift"], out=moved, where=sums["shift"] > 1e-12)
+    return moved
+
+
+_OF_SUMS: dict[str, OfSums] = {
+    "adoption": lambda rows: _assisted_minus_blind(rows, "same"),
+    "distance": lambda rows: _assisted_minus_blind(rows, "gap"),
+    "pull": _pull,
+}
 
 
 def _ratings(frame: pd.DataFrame, unit: Codes, names: Any, kept: Any) -> Ratings:
@@ -238,42 +267,64 @@ def _ratings(frame: pd.DataFrame, unit: Codes, names: Any, kept: Any) -> Ratings
     )
 
 
-def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> Result:
-    """How often a wrong score that was shown on purpose was not let stand, overall and by annotator.
+@dataclass(frozen=True)
+class Caught:
+    """Of ``n`` wrong scores shown on purpose: the share that was changed, and that was set back to the draft's own."""
+
+    n: int
+    restored: Estimate
+    caught: Spelled
+
+
+@dataclass(frozen=True)
+class CaughtBy:
+    """What one annotator caught."""
+
+    annotator: Any
+    scores: Caught = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class CaughtLines:
+    """Of ``n`` lines that were wrong on purpose: the share that was revised or deleted."""
+
+    n: int
+    caught: Spelled
+
+
+@dataclass(frozen=True)
+class CatchRates:
+    """How often what was wrong on purpose was not let stand, with Wilson's intervals, for these people."""
+
+    scores: Caught = field(metadata=FLAT)
+    per_annotator: list[CaughtBy]
+    lines: CaughtLines
+
+
+def catch_rates(frame: pd.DataFrame, confidence: float = 0.95) -> CatchRates:
+    """How often a planted error was caught, overall and by annotator.
 
     Parameters
     ----------
     frame : ``annotator, arm, score, draft_score, shown_score, planted_score``; optionally ``line_caught``: whether a
         line that was wrong on purpose was revised or deleted, nan where there was none.
-
-    Returns
-    -------
-    Result
-        ``n``, ``caught`` (Estimate: the final score is not the shown one; Wilson interval), ``restored`` (it is
-        the draft's own score) and ``per_annotator``, a list of the same; ``lines``: ``n`` and ``caught`` of lines.
     """
     planted = frame[frame["planted_score"].astype(bool) & (frame["arm"] == ASSISTED)].dropna(
         subset=["score", "shown_score"]
     )
-    people = [
-        Result({"annotator": name}, **_caught(part, confidence))
-        for name, part in planted.groupby("annotator")
-    ]
+    people = [CaughtBy(name, _caught(part, confidence)) for name, part in planted.groupby("annotator")]
     lines = frame["line_caught"].dropna().astype(float) if "line_caught" in frame else pd.Series(dtype=float)
-    return Result(
-        _caught(planted, confidence),
-        per_annotator=people,
-        lines=Result(n=len(lines), caught=_share(lines, confidence, "no wrong line was shown on purpose")),
-    )
+    share = _share(lines, confidence, "no wrong line was shown on purpose")
+    return CatchRates(_caught(planted, confidence), people, CaughtLines(len(lines), Spelled(share)))
 
 
-def _caught(planted: pd.DataFrame, confidence: float) -> dict[str, Any]:
+def _caught(planted: pd.DataFrame, confidence: float) -> Caught:
     reason, restored = "no wrong score was shown on purpose", planted["score"] == planted["draft_score"]
-    return {
-        "n": len(planted),
-        "restored": Estimate(restored.mean(), n=len(planted)) if len(planted) else Estimate.undefined(reason),
-        "caught": _share(planted["score"] != planted["shown_score"], confidence, reason),
-    }
+    return Caught(
+        n=len(planted),
+        restored=Estimate(restored.mean(), n=len(planted)) if len(planted) else Estimate.undefined(reason),
+        caught=Spelled(_share(planted["score"] != planted["shown_score"], confidence, reason)),
+    )
 
 
 def _share(caught: pd.Series[Any], confidence: float, reason: str) -> Estimate:

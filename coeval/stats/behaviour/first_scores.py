@@ -2,91 +2,107 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from coeval.stats.agreement.alpha import krippendorff_alpha
-from coeval.stats.agreement.patterns import draw_weights
-from coeval.stats.estimates.intervals import summarise, two_sided
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.clusters import DOCUMENTS, INSTANCES, parse_clusters, sums_interval
+from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import FIRST
 from coeval.stats.rating_matrix import encode_ratings
 
 NO_FIRST = "nobody has scored before seeing the draft (arm first)"
 
 
-def first_effect(
-    scores: pd.DataFrame, *, replicates: int = 1000, confidence: float = 0.95, seed: int = 0
-) -> Result:
+@dataclass(frozen=True)
+class FirstShares:
+    """Shares of the scores: equal to the draft's before and after it was shown; moved towards it, away, or neither."""
+
+    same_before: Estimate
+    same_after: Estimate
+    towards: Estimate
+    away: Estimate
+    kept: Estimate
+
+
+@dataclass(frozen=True)
+class FirstCriterion:
+    """The shares of one criterion's ``n`` scores."""
+
+    criterion: str
+    n: int
+    shares: FirstShares = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class FirstEffect:
+    """What seeing the draft changed for those who had scored before; ``adoption``: same after minus same before."""
+
+    n: int
+    n_instances: int
+    shares: FirstShares = field(metadata=FLAT)
+    adoption: Spelled
+    alpha_before: Estimate
+    alpha_after: Estimate
+    per_criterion: list[FirstCriterion]
+
+
+def first_effect(scores: pd.DataFrame, *, confidence: float = 0.95) -> FirstEffect:
     """How people who scored first and then saw the draft changed their scores.
 
     Parameters
     ----------
     scores : ``annotator, instance, criterion, arm, score, draft_score, first_score``; the arm ``first`` is used,
-        where all three scores are there. With them ``unit``, a code of instance and criterion, if known.
-
-    Returns
-    -------
-    Result
-        ``n``, ``n_instances``; ``same_before`` and ``same_after``: the share that equals the draft's score;
-        ``adoption``: after minus before, with an interval from drawing the instances anew; ``towards``,
-        ``away`` and ``kept``: shares by whether the final score is nearer to the draft's than the first one,
-        further, or as near; ``alpha_before`` and ``alpha_after``; and ``per_criterion``, a list of shares.
+        where all three scores are there. With them ``unit``, a code of instance and criterion, if known, and
+        ``cluster``, what was drawn together (without it, the instance).
 
     >>> rows = pd.DataFrame({"annotator": list("abab"), "instance": [1, 1, 2, 2], "criterion": "x", "arm": "first",
     ...                      "first_score": [2, 3, 4, 1], "score": [3, 3, 4, 2], "draft_score": 3})
-    >>> found = first_effect(rows, replicates=50)
-    >>> float(found.same_before), float(found.same_after), float(found.adoption), float(found.towards)
-    (0.25, 0.5, 0.25, 0.5)
+    >>> found = first_effect(rows)
+    >>> [float(share) for share in (found.shares.same_before, found.shares.same_after, found.adoption.value)]
+    [0.25, 0.5, 0.25]
     """
     known = scores[scores["arm"] == FIRST].dropna(subset=["score", "draft_score", "first_score"])
     if not len(known):
         nothing = Estimate.undefined(NO_FIRST)
-        names = ("same_before", "same_after", "towards", "away", "kept")
-        undefined = dict.fromkeys((*names, "adoption", "alpha_before", "alpha_after"), nothing)
-        return Result(n=0, n_instances=0, **undefined, per_criterion=[])
-    return Result(
+        shares = FirstShares(nothing, nothing, nothing, nothing, nothing)
+        return FirstEffect(0, 0, shares, Spelled(nothing), nothing, nothing, [])
+    return FirstEffect(
         n=len(known),
         n_instances=int(known["instance"].nunique()),
-        **_shares(known),
-        adoption=_adoption(known, replicates, confidence, seed),
+        shares=_shares(known),
+        adoption=Spelled(_adoption(known, confidence), ("p_value", "replicates")),
         alpha_before=_alpha(known, "first_score"),
         alpha_after=_alpha(known, "score"),
         per_criterion=[
-            Result({"criterion": name}, n=len(part), **_shares(part))
+            FirstCriterion(str(name), len(part), _shares(part))
             for name, part in known.groupby("criterion", sort=False)
         ],
     )
 
 
-def _shares(known: pd.DataFrame) -> dict[str, Estimate]:
+def _shares(known: pd.DataFrame) -> FirstShares:
     draft, first, final = (known[name].astype(float) for name in ("draft_score", "first_score", "score"))
     nearer = (first - draft).abs() - (final - draft).abs()
-    shares = {
-        "same_before": first == draft,
-        "same_after": final == draft,
-        "towards": nearer > 0,
-        "away": nearer < 0,
-        "kept": nearer == 0,
-    }
-    return {name: Estimate(float(share.mean()), n=len(known)) for name, share in shares.items()}
+    shares = (first == draft, final == draft, nearer > 0, nearer < 0, nearer == 0)
+    return FirstShares(*(Estimate(float(share.mean()), n=len(known)) for share in shares))
 
 
-def _adoption(known: pd.DataFrame, replicates: int, confidence: float, seed: int) -> Estimate:
-    """P(score = draft) after less before, the instances drawn anew."""
+def _adoption(known: pd.DataFrame, confidence: float) -> Estimate:
+    """P(score = draft) after less before."""
     draft, first, final = (
         known[name].to_numpy(dtype=float) for name in ("draft_score", "first_score", "score")
     )
-    cluster = pd.factorize(known["instance"])[0]
+    names = known["cluster"] if "cluster" in known else known["instance"]
+    kind = DOCUMENTS if names.nunique() < known["instance"].nunique() else INSTANCES
+    clusters = parse_clusters(names, len(known), kind)
     gain = (final == draft).astype(float) - (first == draft)
-    sums = np.column_stack([np.bincount(cluster, gain), np.bincount(cluster)])
-    times = np.ones(len(sums), dtype=np.int64)
-    blocks = [weights @ sums for weights in draw_weights(times, replicates, np.random.default_rng(seed), 2)]
-    drawn = np.concatenate(blocks).T
-    spread = summarise(drawn[0] / drawn[1], float(gain.mean()), len(sums), confidence)
-    return Estimate(gain.mean(), n=len(known), p_value=two_sided(spread.pop("distribution")), **spread)
+    sums = clusters.sums(np.column_stack([gain, np.ones(len(known))]))
+    spread = sums_interval(sums, lambda rows: rows[:, 0] / rows[:, 1], kind, confidence=confidence)
+    return Estimate(gain.mean(), n=len(known), **spread)
 
 
 def _alpha(known: pd.DataFrame, column: str) -> Estimate:

@@ -2,21 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.results import FLAT, Estimate
 
 IDLE_SECONDS = 600.0
 """Spans longer than this are taken to hold a pause, where idle time is to be left out."""
 
-SAMPLE_MINUTES = (15.0, 30.0)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def time_spent(spans: pd.DataFrame) -> Result:
+@dataclass(frozen=True)
+class Seconds:
+    """Seconds a submission: in all, without long spans (``n_over_idle``), and measured with pauses cut out."""
+
+    mean_seconds: Estimate
+    median_seconds: Estimate
+    mean_seconds_idle_cut: Estimate
+    median_seconds_idle_cut: Estimate
+    idle_cut_seconds: float
+    n_over_idle: int
+    n_active: int
+    mean_active_seconds: Estimate
+    median_active_seconds: Estimate
+    quantiles: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class AllSamples:
+    """Minutes a sample where samples that nobody timed count as 0, as the figures of the public release do."""
+
+    n: int
+    mean: Estimate
+    median: Estimate
+
+
+@dataclass(frozen=True)
+class MinutesPerSample:
+    """Minutes a person spent on an instance: the sum over its criteria, of those timed."""
+
+    n: int
+    mean: Estimate
+    median: Estimate
+    mean_up_to_15_minutes: Estimate
+    mean_up_to_30_minutes: Estimate
+    n_fully_timed: int
+    mean_fully_timed: Estimate
+    all_samples: AllSamples
+
+
+@dataclass(frozen=True)
+class CriterionTime:
+    """Seconds a submission of one criterion; ``n`` were timed."""
+
+    criterion: str
+    n: int
+    seconds: Seconds = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """How long submissions and samples took."""
+
+    n_timed: int
+    n_untimed: int
+    seconds: Seconds = field(metadata=FLAT)
+    minutes_per_sample: MinutesPerSample
+    per_criterion: list[CriterionTime]
+
+
+def time_spent(spans: pd.DataFrame) -> TimeSpent:
     """Seconds a submission and minutes a sample (one person's whole work on one instance).
 
     Parameters
@@ -26,70 +86,62 @@ def time_spent(spans: pd.DataFrame) -> Result:
 
     Returns
     -------
-    Result
-        ``n_timed``, ``n_untimed``, ``mean_seconds``, ``median_seconds``; ``mean_seconds_idle_cut`` (spans up to
-        ``IDLE_SECONDS``) with ``n_over_idle``; ``n_active``, ``mean_active_seconds``,
-        ``median_active_seconds`` (measured with pauses cut out); ``quantiles``; ``minutes_per_sample``; and
-        ``per_criterion``, a list of the same for each criterion.
+    TimeSpent
 
     >>> spans = pd.DataFrame({"annotator": "a", "instance": [1, 1, 2], "criterion": ["x", "y", "x"],
     ...                       "wall_seconds": [30.0, 90.0, None], "active_seconds": None})
     >>> found = time_spent(spans)
-    >>> found.n_timed, found.mean_seconds, found.minutes_per_sample.mean
+    >>> found.n_timed, found.seconds.mean_seconds, found.minutes_per_sample.mean
     (2, 60.0, 2.0)
     """
     spans = spans.assign(
         wall_seconds=spans["wall_seconds"].astype(float), active_seconds=spans["active_seconds"].astype(float)
     )
     criteria = [
-        Result({"criterion": name, "n": int(part["wall_seconds"].notna().sum())}, **_seconds(part))
+        CriterionTime(str(name), int(part["wall_seconds"].notna().sum()), _seconds(part))
         for name, part in spans.groupby("criterion", sort=False)
     ]
     timed = int(spans["wall_seconds"].notna().sum())
-    return Result(
+    return TimeSpent(
         n_timed=timed,
         n_untimed=len(spans) - timed,
-        **_seconds(spans),
+        seconds=_seconds(spans),
         minutes_per_sample=_minutes(spans),
         per_criterion=criteria,
     )
 
 
-def _seconds(spans: pd.DataFrame) -> dict[str, Any]:
+def _seconds(spans: pd.DataFrame) -> Seconds:
     wall, active = spans["wall_seconds"].dropna(), spans["active_seconds"].dropna()
     brief = wall[wall <= IDLE_SECONDS]
-    return {
-        "mean_seconds": _mean(wall),
-        "median_seconds": _median(wall),
-        "mean_seconds_idle_cut": _mean(brief),
-        "median_seconds_idle_cut": _median(brief),
-        "idle_cut_seconds": IDLE_SECONDS,
-        "n_over_idle": len(wall) - len(brief),
-        "n_active": len(active),
-        "mean_active_seconds": _mean(active, "active time was not measured"),
-        "median_active_seconds": _median(active, "active time was not measured"),
-        "quantiles": {f"{q:.2f}": float(wall.quantile(q)) for q in QUANTILES} if len(wall) else {},
-    }
+    return Seconds(
+        mean_seconds=_mean(wall),
+        median_seconds=_median(wall),
+        mean_seconds_idle_cut=_mean(brief),
+        median_seconds_idle_cut=_median(brief),
+        idle_cut_seconds=IDLE_SECONDS,
+        n_over_idle=len(wall) - len(brief),
+        n_active=len(active),
+        mean_active_seconds=_mean(active, "active time was not measured"),
+        median_active_seconds=_median(active, "active time was not measured"),
+        quantiles={f"{q:.2f}": float(wall.quantile(q)) for q in QUANTILES} if len(wall) else {},
+    )
 
 
-def _minutes(spans: pd.DataFrame) -> Result:
-    """Minutes a person spent on an instance: the sum over its criteria, of those timed.
-
-    ``all_samples`` counts samples nobody timed as 0 minutes, as the figures of the public release do.
-    """
+def _minutes(spans: pd.DataFrame) -> MinutesPerSample:
     by_sample = spans.groupby(["annotator", "instance"], sort=False)["wall_seconds"]
     minutes = by_sample.sum(min_count=1).dropna() / 60
     everything = by_sample.sum() / 60
     whole = minutes[(by_sample.count() == by_sample.size()).reindex(minutes.index)]
-    cut = {f"mean_up_to_{limit:.0f}_minutes": _mean(minutes[minutes <= limit]) for limit in SAMPLE_MINUTES}
-    return Result(
+    return MinutesPerSample(
         n=len(minutes),
         mean=_mean(minutes),
         median=_median(minutes),
-        **cut,
+        mean_up_to_15_minutes=_mean(minutes[minutes <= 15]),
+        mean_up_to_30_minutes=_mean(minutes[minutes <= 30]),
         n_fully_timed=len(whole),
         mean_fully_timed=_mean(whole),
-        all_samples=Result(n=len(everything), mean=_mean(everything), median=_median(everything)),
+        all_samples=AllSamples(len(everything), _mean(everything), _median(everything)),
     )
 
 

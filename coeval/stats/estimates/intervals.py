@@ -56,6 +56,23 @@ def _corrected(levels: Numbers, kept: Numbers, value: float, n: float, accelerat
     return corrected
 
 
+def inverted(kept: Numbers, value: float, n: float, acceleration: float = 0.0) -> float:
+    """The two-sided p-value against 0 that agrees with ``summarise``'s interval: where 0 lies on the edge of it.
+
+    The levels that ``_corrected`` reads are solved for the one at which the replicates stand at 0.
+    """
+    if not len(kept):
+        return np.nan
+    edge = 1 / (len(kept) + 1)
+    below = (kept < value).mean() + (kept == value).mean() / 2
+    bias = special.ndtri(np.clip(below, edge, 1 - edge))
+    at_zero = (kept < 0).mean() + (kept == 0).mean() / 2
+    reach = special.ndtri(np.clip(at_zero, edge, 1 - edge)) - bias
+    wide = reach / (1 + acceleration * reach)
+    level = special.stdtr(n - 1, (wide - bias) / np.sqrt(n / (n - 1)))
+    return float(2 * min(level, 1 - level))
+
+
 def acceleration_of(without: Numbers, times: Codes) -> float:
     """How fast the error changes with the value, from the values without one unit of each kind."""
     usable = ~np.isnan(without)
@@ -90,11 +107,3 @@ def jackknife(
         "ci_high": min(ceiling, value + half),
         "bias": float((n - 1) * (mean - value)),
     }
-
-
-def two_sided(kept: Numbers) -> float:
-    """Twice the smaller share of replicates on one side of 0, the sample itself counted in."""
-    if not len(kept):
-        return np.nan
-    tail = min((kept <= 0).sum(), (kept >= 0).sum())
-    return float(min(1.0, 2 * (tail + 1) / (len(kept) + 1)))

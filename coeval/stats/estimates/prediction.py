@@ -1,14 +1,20 @@
-"""A mean from few human labels and many model labels: prediction-powered inference."""
+"""A mean from few human labels and many model labels: prediction-powered inference, with one judge or a jury."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from coeval.stats.estimates.clusters import Clusters, parse_clusters
 from coeval.stats.estimates.later import special
 from coeval.stats.estimates.results import Estimate
-from coeval.stats.rating_matrix import Numbers, parse_vector
+from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+
+FOLDS = 10
+PENALTIES = np.geomspace(0.01, 10_000, 13)
+"""From which the ridge's penalty is chosen by generalised cross-validation."""
 
 
 def ppi_mean(
@@ -17,7 +23,8 @@ def ppi_mean(
     """The people's mean, corrected from the model's labels where nobody labelled.
 
     theta = lam mean(f_unlabelled) + mean(y - lam f), with the model's weight lam in [0, 1]; 0 is the people's
-    plain mean. The error is sqrt(lam^2 Var(f_unlabelled) / N + Var(y - lam f) / n), the interval normal.
+    plain mean. The error is sqrt(lam^2 Var(f_unlabelled) / N + Var(y - lam f) / n), the interval normal: as published,
+    for many labels. For few of them, or in clusters, see ``jury_mean``.
 
     Parameters
     ----------
@@ -76,3 +83,148 @@ def _tuned(labels: Numbers, predictions: Numbers, rest: Numbers) -> float:
         return 0.0
     shared = float(((labels - labels.mean()) * (predictions - predictions.mean())).mean())
     return float(np.clip(shared / ((1 + len(labels) / len(rest)) * spread), 0, 1))
+
+
+def jury_mean(
+    y: Any,
+    judges: Any,
+    judges_unlabeled: Any,
+    *,
+    clusters: Any = None,
+    clusters_unlabeled: Any = None,
+    pool: str = "ridge",
+    finite: bool = False,
+    confidence: float = 0.95,
+) -> Estimate:
+    """The people's mean, corrected by a jury of judges, cross-fitted, with Student's t over clusters.
+
+    Each fold of the labelled clusters is predicted by weights fitted on the other folds; the mean is
+    mean(y - g(x) + mean of g over the unlabelled), unbiased whatever the weights are, so tuning them on the labels
+    does not make the interval too short.
+
+    Parameters
+    ----------
+    y : the people's scores of n items. The labels must come from a random draw, or one of known chances: labels picked
+        by how hard an item looks give a wrong mean, and no correction here mends that.
+    judges, judges_unlabeled : items x judges, nan where a judge gave none (the judge's mean then stands in); a vector
+        is one judge.
+    clusters, clusters_unlabeled : a label an item, of what was drawn together; by default every item by itself. A label
+        in both is the same cluster.
+    pool : "ridge" fits a weight for each judge, "mean" one weight for the mean of their z-scores.
+    finite : whether the mean is that of these very items, labelled and unlabelled, and not of others like them.
+
+    Returns
+    -------
+    Estimate
+        With ``ci_low``, ``ci_high``, ``se``, ``lam`` (the slope of people's scores on the prediction used, 0 where the
+        judges tell nothing), ``n``, ``n_unlabeled``, ``n_judges``, ``classical``, ``classical_se`` and ``multiplier``:
+        how many labels one label is worth, the squared ratio of the two errors; nan with a ``reason`` where fewer than
+        three clusters are labelled, or nothing is left to label.
+
+    Source: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Cross-prediction-powered inference.
+    """
+    labels = parse_vector(y, "y")
+    x, rest = _as_judges(judges), _as_judges(judges_unlabeled)
+    if len(labels) != len(x) or x.shape[1] != rest.shape[1]:
+        raise ValueError(
+            f"There are {len(labels)} labels, {len(x)} labelled items by {x.shape[1]} judges, and {rest.shape[1]} "
+            "judges of the unlabelled ones; give one row a label, and the same judges."
+        )
+    kept, usable = ~np.isnan(labels), ~np.isnan(rest).all(axis=1)
+    own = parse_clusters(clusters, len(labels)).of(np.flatnonzero(kept))
+    others = parse_clusters(clusters_unlabeled, len(rest)).of(np.flatnonzero(usable))
+    labels, x, rest = labels[kept], x[kept], rest[usable]
+    counts: dict[str, Any] = {
+        "n": len(labels),
+        "n_unlabeled": len(rest),
+        "n_judges": x.shape[1],
+        "clusters": own.n,
+        "resampled": own.kind,
+        "confidence": confidence,
+        "interval_kind": f"prediction-powered, cross-fitted, t over {own.kind}",
+    }
+    if own.n < 3 or not len(rest):
+        reason = (
+            "fewer than three clusters are labelled"
+            if own.n < 3
+            else "no item is left that only judges scored"
+        )
+        return Estimate.undefined(reason, **counts)
+    x, rest = _standardised(x, rest, pool)
+    shrink = 1.0 if finite else len(rest) / (len(rest) + len(labels))
+    told, mean_weight = np.zeros(len(labels)), np.zeros(x.shape[1])
+    for fold in _folds(own):
+        train = np.setdiff1d(np.arange(len(labels)), fold)
+        weight = shrink * _ridge(x[train], labels[train])
+        told[fold] = (x[fold] - rest.mean(axis=0)) @ weight
+        mean_weight += weight * len(fold) / len(labels)
+    left, part = labels - told, len(labels) / (len(labels) + len(rest))
+    variance = _mean_variance(left, own) * (1 - part if finite else 1.0)
+    if not finite:
+        variance += _mean_variance(rest @ mean_weight, others)
+    theta, se = float(left.mean()), float(np.sqrt(variance))
+    half = float(special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
+    plain = np.sqrt(_mean_variance(labels, own) * (1 - part if finite else 1.0))
+    return Estimate(
+        theta,
+        ci_low=theta - half,
+        ci_high=theta + half,
+        se=se,
+        lam=_slope(labels, x @ mean_weight) if mean_weight.any() else 0.0,
+        classical=labels.mean(),
+        classical_se=plain,
+        multiplier=(plain / se) ** 2 if se > 0 else np.nan,
+        **counts,
+    )
+
+
+def _as_judges(values: Any) -> Numbers:
+    table = np.asarray(values, dtype=float)
+    return table[:, None] if table.ndim == 1 else table
+
+
+def _standardised(x: Numbers, rest: Numbers, pool: str) -> tuple[Numbers, Numbers]:
+    """The judges' z-scores over all items, or the mean of them; a missing score is the judge's mean."""
+    both = np.concatenate([x, rest])
+    spread = np.nanstd(both, axis=0)
+    z = np.nan_to_num((both - np.nanmean(both, axis=0)) / np.where(spread > 0, spread, np.inf))
+    if pool == "mean":
+        z = z.mean(axis=1, keepdims=True)
+    elif pool != "ridge":
+        raise ValueError(f"A jury cannot be pooled by {pool!r}; choose ridge or mean.")
+    return z[: len(x)], z[len(x) :]
+
+
+def _folds(clusters: Clusters) -> Iterator[Codes]:
+    """The items of each fold; a cluster falls into one."""
+    dealt = np.random.default_rng(clusters.n).permutation(clusters.n) % min(FOLDS, clusters.n)
+    for fold in range(min(FOLDS, clusters.n)):
+        yield np.flatnonzero(dealt[clusters.code] == fold)
+
+
+def _ridge(x: Numbers, y: Numbers) -> Numbers:
+    """The weights of a ridge regression, intercept apart, its penalty by generalised cross-validation."""
+    x, y = x - x.mean(axis=0), y - y.mean()
+    u, s, vt = np.linalg.svd(x, full_matrices=False)
+    along = u.T @ y
+    best, weights = np.inf, np.zeros(x.shape[1])
+    for penalty in PENALTIES:
+        kept = s**2 / (s**2 + penalty)
+        freedom = len(y) - 1 - kept.sum()
+        score = ((y - u @ (kept * along)) ** 2).sum() / max(freedom, 0.5) ** 2
+        if score < best:
+            best = score
+            weights = vt.T @ (np.divide(kept, s, out=np.zeros_like(s), where=s > 1e-9) * along)
+    return np.asarray(weights)
+
+
+def _mean_variance(values: Numbers, clusters: Clusters) -> float:
+    """The variance of a mean whose clusters are independent."""
+    if clusters.n < 2:
+        return np.nan
+    gaps = np.bincount(clusters.code, values - values.mean(), clusters.n)
+    return float(clusters.n / (clusters.n - 1) * (gaps**2).sum() / len(values) ** 2)
+
+
+def _slope(y: Numbers, x: Numbers) -> float:
+    return float(np.cov(y, x)[0, 1] / x.var(ddof=1)) if x.var() > 0 else 0.0

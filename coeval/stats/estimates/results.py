@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,59 @@ class Estimate(float):
     __str__ = __repr__
 
 
+SPREAD = ("ci_low", "ci_high", "se", "interval_kind", "resampled", "clusters")
+"""What every estimate says of its interval, where it has one."""
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """An estimate that the report spells out: its value, its interval, and what else of its details ``names`` names."""
+
+    value: Estimate
+    names: tuple[str, ...] = ()
+
+    def entries(self) -> dict[str, Any]:
+        """What stands in the document: details that the estimate does not have are not there."""
+        details = self.value.details
+        kept = (*SPREAD, *self.names)
+        return {"value": self.value, **{name: details[name] for name in kept if name in details}}
+
+    def get(self, name: str) -> Any:
+        """One of the details; None where the estimate does not have it."""
+        return self.value.details.get(name)
+
+
+FLAT = {"flat": True}
+"""Metadata of a section's field whose own entries stand beside the others in the document, not below its name."""
+
+
+def entries(section: Any) -> dict[str, Any]:
+    """The fields of a section by their names in the document: ``key`` in a field's metadata where it has another one.
+
+    >>> import dataclasses
+    >>> @dataclass
+    ... class Counts:
+    ...     n: int
+    >>> @dataclass
+    ... class Section:
+    ...     counts: Counts = dataclasses.field(metadata=FLAT)
+    ...     planted: int = dataclasses.field(metadata={"key": "sown"})
+    >>> entries(Section(Counts(3), 2))
+    {'n': 3, 'sown': 2}
+    """
+    if isinstance(section, Spelled):
+        return section.entries()
+    if isinstance(section, Mapping):
+        return dict(section)
+    spelled: dict[str, Any] = {}
+    for part in fields(section):
+        value = getattr(section, part.name)
+        spelled |= (
+            entries(value) if part.metadata.get("flat") else {part.metadata.get("key", part.name): value}
+        )
+    return spelled
+
+
 class Result(dict[str, Any]):
     """Several named values; each is an item and an attribute.
 
@@ -125,6 +179,8 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(entries(value))
     if isinstance(value, (list, tuple, set, np.ndarray, pd.Series, pd.Index)):
         return [plain(entry) for entry in value]
     if isinstance(value, (bool, np.bool_)):
@@ -144,6 +200,8 @@ def reasons(value: Any, path: str = "") -> Iterator[str]:
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from reasons(entry, f"{path}.{key}" if path else str(key))
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from reasons(entries(value), path)
     elif isinstance(value, (list, tuple)):
         for position, entry in enumerate(value):
             yield from reasons(entry, f"{path}[{_label(entry, position)}]")
@@ -151,10 +209,12 @@ def reasons(value: Any, path: str = "") -> Iterator[str]:
 
 def _label(entry: Any, position: int) -> str:
     """What names an entry of a list: its pair, its own name, or its position."""
+    if is_dataclass(entry) and not isinstance(entry, type):
+        entry = entries(entry)
     if isinstance(entry, Mapping):
         if "a" in entry and "b" in entry:
             return f"{entry['a']}, {entry['b']}"
-        for key in ("name", "run", "criterion", "system", "annotator"):
+        for key in ("name", "label", "criterion", "system", "annotator", "run"):
             if entry.get(key) is not None:
                 return str(entry[key])
     return str(position)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from coeval.stats.estimates.later import stats
-from coeval.stats.estimates.results import Result
+from coeval.stats.estimates.clusters import parse_clusters
+from coeval.stats.estimates.later import special
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, is_missing
 
 Score = Callable[[Any, list[Any]], float]
@@ -21,6 +22,37 @@ EPSILONS = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 MIN_PEOPLE, MIN_ITEMS = 3, 30
 SAME = 1e-9
 """Two scores closer than this are the same; only rounding tells them apart."""
+
+
+@dataclass(frozen=True)
+class AltTest:
+    """The alternative annotator test.
+
+    ``winning_rate`` is the share of tested people that the model may replace, ``passed`` whether it is a half or more,
+    ``advantage_probability`` the mean share of items on which the model does at least as well. ``p_values``,
+    ``rejected``, ``advantages`` and ``n_items`` are in the order of ``people``; ``n_shared`` items could be used.
+    """
+
+    winning_rate: Estimate
+    passed: bool | None
+    advantage_probability: Estimate
+    epsilon: float
+    score: str = "rmse"
+    correction: str = "BY"
+    q: float = 0.05
+    n_left_out: int = 0
+    n_shared: int = 0
+    p_values: list[float] = field(default_factory=list)
+    rejected: list[bool] = field(default_factory=list)
+    advantages: list[float] = field(default_factory=list)
+    n_items: list[int] = field(default_factory=list)
+    n_clusters: list[int] = field(default_factory=list)
+    people: list[Hashable] = field(default_factory=list)
+    people_left_out: list[Hashable] = field(default_factory=list)
+    reason: str | None = None
+    model_scores: str = "as given"
+    advantage_prob: Estimate = Estimate.undefined("the test was not made")
+    """``advantage_probability`` under the shorter name, which scripts use."""
 
 
 def alt_test(
@@ -33,7 +65,8 @@ def alt_test(
     min_items: int = MIN_ITEMS,
     min_people: int = MIN_PEOPLE,
     correction: str = "BY",
-) -> Result:
+    clusters: Mapping[Hashable, Hashable] | None = None,
+) -> AltTest:
     """Leave each person out: does the model agree with the others at least as well as that person does?
 
     For every person and every item they share with another person and the model, both are scored against the
@@ -51,15 +84,13 @@ def alt_test(
     min_items : people with fewer items are not tested.
     min_people : with fewer people the test is undefined.
     correction : "BY" (Benjamini-Yekutieli, the paper's) or "BH" (Benjamini-Hochberg).
+    clusters : ``{item: cluster}`` of what was drawn together (its document); the t-tests then take clusters, not items,
+        as independent. An item that is not in it is a cluster of its own.
 
     Returns
     -------
-    Result
-        ``winning_rate`` (share of tested people the model may replace), ``passed`` (at least a half),
-        ``advantage_probability`` (mean share of items the model wins; also ``advantage_prob``), ``p_values``,
-        ``rejected``, ``advantages``, ``n_items`` (in the order of ``people``), ``people``, ``people_left_out``,
-        ``epsilon``, ``score``, ``n_shared`` items and ``n_left_out``, ``reason``. Whether model labels are rounded
-        changes the result; they are taken as given.
+    AltTest
+        Whether model labels are rounded changes the result; they are taken as given.
 
     Raises
     ------
@@ -74,7 +105,7 @@ def alt_test(
     (1.0, 1.0)
     """
     return run_alt_test(
-        common_labels(model, people),
+        common_labels(model, people, clusters),
         epsilon,
         score,
         q=q,
@@ -98,6 +129,8 @@ class Labels:
     label: npt.NDArray[Any]
     machine: npt.NDArray[Any]
     items_left_out: int = 0
+    clusters: Codes | None = None
+    """The cluster of every item; None where each is one of its own."""
 
     @property
     def others(self) -> Codes:
@@ -115,47 +148,51 @@ def run_alt_test(
     min_items: int = MIN_ITEMS,
     min_people: int = MIN_PEOPLE,
     correction: str = "BY",
-) -> Result:
+) -> AltTest:
     """``alt_test`` of labels in long form."""
     if correction not in ("BY", "BH"):
         raise ValueError(f"There is no correction {correction!r}; choose BY or BH.")
-    basics: dict[str, Any] = {
-        "epsilon": epsilon,
-        "correction": correction,
-        "q": q,
-        "n_left_out": labels.items_left_out,
-    }
-    basics["score"] = score if isinstance(score, str) else getattr(score, "__name__", "custom")
-    basics["n_shared"] = len(labels.machine)
     model_wins, person_wins = _wins(labels, score)
     sizes = np.bincount(labels.person, minlength=len(labels.names))
     tested = np.flatnonzero(sizes >= min_items)
     reason = _reason(int((sizes > 0).sum()), len(sizes), min_people, len(tested), min_items)
+    nothing = Estimate.undefined(reason or "")
+    basics = AltTest(
+        winning_rate=nothing,
+        passed=None,
+        advantage_probability=nothing,
+        epsilon=epsilon,
+        score=score if isinstance(score, str) else getattr(score, "__name__", "custom"),
+        correction=correction,
+        q=q,
+        n_left_out=labels.items_left_out,
+        n_shared=len(labels.machine),
+        people_left_out=[labels.names[int(k)] for k in np.flatnonzero(sizes < min_items)],
+        reason=reason,
+    )
     if reason:
-        empty: dict[str, Any] = {
-            name: [] for name in ("p_values", "rejected", "advantages", "n_items", "people")
-        }
-        values = ("winning_rate", "advantage_probability", "advantage_prob")
-        left_out = list(labels.names)
-        return Result.undefined(reason, *values, **basics, **empty, passed=None, people_left_out=left_out)
+        return replace(basics, people_left_out=list(labels.names))
     of_person = [labels.person == k for k in tested]
-    p_values = [_p_value((person_wins - model_wins)[own], epsilon) for own in of_person]
+    items = np.arange(len(labels.machine)) if labels.clusters is None else labels.clusters
+    cluster_of = [items[labels.item[own]] for own in of_person]
+    p_values = [
+        _p_value((person_wins - model_wins)[own], cluster, epsilon)
+        for own, cluster in zip(of_person, cluster_of, strict=True)
+    ]
     rejected = reject(p_values, q, correction)
     advantages = [float(model_wins[own].mean()) for own in of_person]
-    winning_rate, advantage = float(np.mean(rejected)), float(np.mean(advantages))
-    return Result(
+    return replace(
         basics,
-        winning_rate=winning_rate,
-        passed=winning_rate >= 0.5,
-        advantage_probability=advantage,
-        advantage_prob=advantage,
+        winning_rate=Estimate(float(np.mean(rejected))),
+        passed=float(np.mean(rejected)) >= 0.5,
+        advantage_probability=Estimate(float(np.mean(advantages))),
+        advantage_prob=Estimate(float(np.mean(advantages))),
         p_values=p_values,
         rejected=rejected,
         advantages=advantages,
         n_items=sizes[tested].tolist(),
-        people=[labels.names[k] for k in tested],
-        reason=None,
-        people_left_out=[labels.names[k] for k in np.flatnonzero(sizes < min_items)],
+        n_clusters=[len(np.unique(cluster)) for cluster in cluster_of],
+        people=[labels.names[int(k)] for k in tested],
     )
 
 
@@ -189,7 +226,11 @@ def _reason(sharing: int, n_people: int, min_people: int, tested: int, min_items
     return None
 
 
-def common_labels(model: Mapping[Hashable, Any], people: Mapping[Hashable, Mapping[Hashable, Any]]) -> Labels:
+def common_labels(
+    model: Mapping[Hashable, Any],
+    people: Mapping[Hashable, Mapping[Hashable, Any]],
+    clusters: Mapping[Hashable, Hashable] | None = None,
+) -> Labels:
     """The labels of the items that at least two people and the model labelled."""
     raters: dict[Hashable, int] = {}
     for labels in people.values():
@@ -211,6 +252,7 @@ def common_labels(model: Mapping[Hashable, Any], people: Mapping[Hashable, Mappi
         _column(entries, 2, object),
         _column([(model[item],) for item in kept], 0, object),
         len(raters) - len(kept),
+        None if clusters is None else parse_clusters([clusters.get(item) for item in kept], len(kept)).code,
     )
 
 
@@ -279,8 +321,19 @@ def _custom(labels: Labels, score: Score) -> tuple[Numbers, Numbers]:
     return human, machine
 
 
-def _p_value(d: Numbers, epsilon: float) -> float:
-    """One-sided t-test that the person's wins exceed the model's by less than ``epsilon``."""
+def _p_value(d: Numbers, cluster: Codes, epsilon: float) -> float:
+    """One-sided t-test that the person's wins exceed the model's by less than ``epsilon``, clusters independent.
+
+    With every item a cluster of its own it is the usual t-test.
+    """
     if np.ptp(d) == 0:
         return 0.0 if d[0] < epsilon else 1.0
-    return float(stats.ttest_1samp(d, epsilon, alternative="less").pvalue)
+    _, place = np.unique(cluster, return_inverse=True)
+    groups = int(place.max()) + 1
+    if groups < 2:
+        return 1.0
+    gaps = np.bincount(place, d - d.mean())
+    se = float(np.sqrt(groups / (groups - 1) * (gaps**2).sum())) / len(d)
+    if se <= SAME:
+        return 0.0 if d.mean() < epsilon else 1.0
+    return float(special.stdtr(groups - 1, (d.mean() - epsilon) / se))

@@ -1,24 +1,39 @@
-"""How close a judge comes to people: pairwise accuracy, confusion with their median, consistency with itself."""
+"""How close a judge comes to people: pairwise accuracy, and confusion with their median."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import krippendorff_alpha
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings, parse_vector
 
 MAX_PAIRS = 500_000
 """More pairs than this are sampled, with a seed."""
 
 
+@dataclass(frozen=True)
+class PairwiseAccuracy:
+    """The share of ``n_pairs`` pairs ordered or tied as people do, plain and with the model's ties calibrated."""
+
+    accuracy: Estimate
+    accuracy_calibrated: Estimate
+    epsilon: Estimate
+    n_pairs: int
+    sampled: bool
+    ties_human: int
+    ties_model: int
+    n: int
+    reason: str | None = None
+
+
 def pairwise_accuracy(
     human: Any, model: Any, groups: Any = None, *, max_pairs: int = MAX_PAIRS, seed: int = 0
-) -> Result:
+) -> PairwiseAccuracy:
     """The share of pairs of items the model orders, or ties, as people do; with and without tie calibration.
 
     A model with fine-grained scores hardly ever ties. Calibration calls two of its scores tied when they
@@ -32,9 +47,8 @@ def pairwise_accuracy(
 
     Returns
     -------
-    Result
-        ``accuracy``, ``accuracy_calibrated``, ``epsilon``, ``n_pairs``, ``sampled``, ``ties_human``,
-        ``ties_model``, ``n``; nan with a ``reason`` where there is no pair.
+    PairwiseAccuracy
+        nan with a ``reason`` where there is no pair.
 
     Source: Deutsch, Foster and Freitag 2023, Ties Matter, section 4.
 
@@ -52,23 +66,21 @@ def pairwise_accuracy(
         kept &= place >= 0
     i, j, sampled = _pairs(place[kept], max_pairs, seed)
     if not len(i):
-        counts = {"n_pairs": 0, "sampled": False, "ties_human": 0, "ties_model": 0, "n": int(kept.sum())}
-        values = ("accuracy", "accuracy_calibrated", "epsilon")
-        return Result.undefined("no two items can be compared", *values, **counts)
+        nothing = Estimate.undefined("no two items can be compared")
+        return PairwiseAccuracy(nothing, nothing, nothing, 0, False, 0, 0, int(kept.sum()), nothing.reason)
     h, m = h[kept], m[kept]
     order, gap = np.sign(h[i] - h[j]), m[i] - m[j]
     plain = float((order == np.sign(gap)).mean())
     best, epsilon = _calibrated(order, gap)
-    return Result(
+    return PairwiseAccuracy(
         accuracy=Estimate(plain),
         accuracy_calibrated=Estimate(best),
-        epsilon=epsilon,
+        epsilon=Estimate(epsilon),
         n_pairs=len(i),
         sampled=sampled,
         ties_human=int((order == 0).sum()),
         ties_model=int((gap == 0).sum()),
         n=len(h),
-        reason=None,
     )
 
 
@@ -105,7 +117,20 @@ def _calibrated(order: Numbers, gap: Numbers) -> tuple[float, float]:
     return float(correct[best] / len(gap)), float(size[by_size][best])
 
 
-def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any] | None = None) -> Result:
+@dataclass(frozen=True)
+class Confusion:
+    """How the people's median met the model's score on ``n`` units: ``table`` is median x model."""
+
+    table: pd.DataFrame
+    n: int
+    exact: Estimate
+    within_one: Estimate
+    bias: Estimate
+    mae: Estimate
+    reason: str | None = None
+
+
+def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any] | None = None) -> Confusion:
     """How the people's median score meets the model's.
 
     A median between two points counts half to each. The model's score is taken to the nearest point of the
@@ -119,10 +144,10 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
 
     Returns
     -------
-    Result
-        ``table`` (DataFrame, people's median x model), ``n``, ``exact`` (share on the diagonal), ``within_one``
-        (at most one point apart on the scale), ``bias`` (mean model minus median, before rounding), ``mae``
-        (mean absolute difference, likewise); nan with a ``reason`` where no unit has both.
+    Confusion
+        ``exact`` is the share on the diagonal, ``within_one`` that of at most one point apart on the scale, ``bias``
+        the mean of model minus median, before rounding, ``mae`` of their absolute difference, likewise; nan with a
+        ``reason`` where no unit has both.
 
     >>> found = median_confusion([[1, 2, 3], [1, 3, 3]], [1, 3, 2])
     >>> float(found.table.loc[3.0, 3.0]), round(found.exact, 2), found.within_one
@@ -140,25 +165,15 @@ def median_confusion(people: RatingsLike, model: Any, value_domain: Sequence[Any
     both = ~(np.isnan(medians) | np.isnan(scores))
     points = np.unique(data.numbers)
     if not both.any() or not len(points):
-        reason = "no unit was scored by both people and the model"
-        nothing = Estimate.undefined(reason)
-        return Result(
-            table=pd.DataFrame(),
-            n=0,
-            exact=nothing,
-            within_one=nothing,
-            bias=nothing,
-            mae=nothing,
-            reason=reason,
-        )
+        nothing = Estimate.undefined("no unit was scored by both people and the model")
+        return Confusion(pd.DataFrame(), 0, nothing, nothing, nothing, nothing, nothing.reason)
     medians, scores = medians[both], scores[both]
     table = _half_counted(medians, scores, points)
     apart = np.abs(np.subtract.outer(np.arange(len(points)), np.arange(len(points))))
     n = len(medians)
-    return Result(
+    return Confusion(
         table=pd.DataFrame(table, index=points, columns=points),
         n=n,
-        reason=None,
         exact=Estimate(np.trace(table) / n, n=n),
         within_one=Estimate(table[apart <= 1].sum() / n, n=n),
         bias=Estimate((scores - medians).mean(), n=n),
@@ -189,36 +204,3 @@ def _half_counted(medians: Numbers, scores: Numbers, points: Numbers) -> Numbers
     for side in (lower, upper):
         np.add.at(table, (side, nearest), 0.5)
     return table
-
-
-def sample_consistency(samples: Any) -> Result:
-    """How consistently a model scores the same item again and again.
-
-    Parameters
-    ----------
-    samples : items x samples, nan where an answer could not be read.
-
-    Returns
-    -------
-    Result
-        ``mean_sd`` (mean over items of the samples' standard deviation), ``identical`` (share of items whose
-        samples are all the same), ``alpha`` (interval, the samples as raters), ``n_items`` (with two samples
-        or more), ``n_left_out``.
-
-    >>> found = sample_consistency([[3, 3, 3], [4, 5, 4], [1, 1, 1]])
-    >>> round(found.mean_sd, 3), round(found.identical, 3)
-    (0.192, 0.667)
-    """
-    table = np.asarray(pd.DataFrame(samples).astype(float))
-    used = (~np.isnan(table)).sum(axis=1) > 1
-    if not used.any():
-        nothing = Estimate.undefined("no item has two samples")
-        return Result(mean_sd=nothing, identical=nothing, alpha=nothing, n_items=0, n_left_out=len(table))
-    spread = pd.DataFrame(table[used]).std(axis=1, ddof=1)
-    return Result(
-        mean_sd=Estimate(spread.mean()),
-        identical=Estimate((spread == 0).mean()),
-        alpha=krippendorff_alpha(table[used].T, "interval"),
-        n_items=int(used.sum()),
-        n_left_out=int((~used).sum()),
-    )

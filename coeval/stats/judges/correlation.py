@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from coeval.stats.estimates.clusters import cut, jackknife_interval, parse_clusters
 from coeval.stats.estimates.later import stats
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 METHODS = ("pearson", "spearman", "kendall")
+LEVELS = ("dataset", "document", "system")
 SAME = 1e-10
 """Means closer than this, on a scale of about 1, are the same mean."""
 
@@ -19,22 +22,53 @@ SMALL = 64
 """Groups up to this size are correlated all at once; larger ones one by one."""
 
 
-def correlations(human: Any, model: Any, document: Any = None, system: Any = None) -> Result:
+@dataclass(frozen=True)
+class LevelCorrelations:
+    """Pearson, Spearman and tau-b at one level: over ``n`` items in ``groups_used`` of ``n_groups`` groups."""
+
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    n: int
+    n_groups: int
+    groups_used: int
+    groups_skipped: int
+
+    def of(self, method: str) -> Estimate:
+        """One of ``METHODS``."""
+        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """``dataset``: all items pooled; ``document``: within each, then the mean; ``system``: over the systems' means."""
+
+    dataset: LevelCorrelations
+    document: LevelCorrelations
+    system: LevelCorrelations
+
+    def of(self, level: str) -> LevelCorrelations:
+        """One of ``LEVELS``."""
+        return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
+
+
+def correlations(
+    human: Any, model: Any, document: Any = None, system: Any = None, clusters: Any = None
+) -> Correlations:
     """Pearson, Spearman and Kendall's tau-b of a model's scores with people's, at three levels.
 
     Parameters
     ----------
     human, model : one score an item, nan where missing; an item needs both.
     document, system : the group each item belongs to, equal-length; None where unknown.
+    clusters : a label an item, of what was drawn together; with them every correlation has an interval from leaving
+        out clusters, for these systems. Without them there are none.
 
     Returns
     -------
-    Result
-        ``dataset`` (all items pooled), ``document`` (within each document, then the mean over documents) and
-        ``system`` (over the systems' means), each with ``pearson``, ``spearman``, ``kendall`` (tau-b; also as
-        ``kendall_tau_b``), ``n`` (items used), ``n_groups``, ``groups_used``, ``groups_skipped``. A document
-        in which either side never varies is skipped. Dataset and system level carry ``p_value``. Undefined
-        values are nan with a ``reason``.
+    Correlations
+        A document in which either side never varies is skipped. Dataset and system level carry ``p_value``.
+        Undefined values are nan with a ``reason``.
 
     Raises
     ------
@@ -50,18 +84,82 @@ def correlations(human: Any, model: Any, document: Any = None, system: Any = Non
     (0.871, 2, 'no systems are named')
     """
     x, y = parse_vector(human, "human"), parse_vector(model, "model")
-    groups = {
-        "document": _group_codes(document, len(x), "document"),
-        "system": _group_codes(system, len(x), "system"),
-    }
+    documents = group_codes(document, len(x), "document")
+    systems = group_codes(system, len(x), "system")
     if len(y) != len(x):
         raise ValueError(f"human has {len(x)} scores and model {len(y)}; give one of each for every item.")
     both = ~(np.isnan(x) | np.isnan(y))
-    return Result(
+    found = Correlations(
         dataset=_dataset_level(x[both], y[both]),
-        document=_document_level(x, y, both, groups["document"]),
-        system=_system_level(x, y, both, groups["system"]),
+        document=_document_level(x, y, both, documents),
+        system=_system_level(x, y, both, systems),
     )
+    if clusters is None:
+        return found
+    kept = np.flatnonzero(both)
+    part = parse_clusters(clusters, len(x)).of(kept)
+    without = leave_groups_out(x[kept], y[kept], _cut(documents, kept), _cut(systems, kept), part.groups())
+    return spread_levels(found, without, part.kind, part.n)
+
+
+def _cut(codes: Codes | None, kept: Codes) -> Codes | None:
+    return None if codes is None else codes[kept]
+
+
+def leave_groups_out(
+    x: Numbers, y: Numbers, documents: Codes | None, systems: Codes | None, group: Codes
+) -> Numbers:
+    """Groups x levels x methods: every correlation without each group of items; nan where undefined.
+
+    Groups are numbered from 0 and one that holds no item leaves everything as it is.
+    """
+    rows = np.full((int(group.max(initial=-1)) + 1, len(LEVELS), len(METHODS)), np.nan)
+    for name in range(len(rows)):
+        rest = group != name
+        if rest.all():
+            continue
+        sides = x[rest], y[rest]
+        for place, method in enumerate(METHODS):
+            rows[name, 0, place] = correlate(*sides, method)
+            if documents is not None:
+                rows[name, 1, place] = _mean_within(*sides, documents[rest], method)
+            if systems is not None:
+                rows[name, 2, place] = _between_means(*sides, systems[rest], method)
+    return rows
+
+
+def _mean_within(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
+    named = codes >= 0
+    if not named.any():
+        return np.nan
+    values = _within(x[named], y[named], codes[named], method)
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+def _between_means(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
+    named = codes >= 0
+    _, place = np.unique(codes[named], return_inverse=True)
+    sizes = np.bincount(place)
+    if len(sizes) < 3:
+        return np.nan
+    human, model = (join_ties(np.bincount(place, side[named]) / sizes) for side in (x, y))
+    return correlate(human, model, method)
+
+
+def spread_levels(found: Correlations, without: Numbers, kind: str, n: int) -> Correlations:
+    """The correlations with the intervals that their values without each group of clusters give."""
+
+    def spread(level: LevelCorrelations, place: int) -> LevelCorrelations:
+        values: dict[str, Any] = {}
+        for k, method in enumerate(METHODS):
+            value = level.of(method)
+            interval = cut(jackknife_interval(float(value), without[:, place, k], kind, n=n), -1.0, 1.0)
+            keep = {"p_value": value.details["p_value"]} if place == 2 and "p_value" in value.details else {}
+            values[method] = value.having(**interval | keep) if value.defined else value
+        return replace(level, **values)
+
+    return Correlations(spread(found.dataset, 0), spread(found.document, 1), spread(found.system, 2))
 
 
 def correlate(x: Numbers, y: Numbers, method: str) -> float:
@@ -107,22 +205,15 @@ def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
     return Estimate(float(found.statistic), n=len(x), p_value=float(found.pvalue))
 
 
-def _level(values: dict[str, Estimate], n: int, groups: int, used: int) -> Result:
-    return Result(
-        values,
-        kendall_tau_b=values["kendall"],
-        n=n,
-        n_groups=groups,
-        groups_used=used,
-        groups_skipped=groups - used,
-    )
+def _level(values: dict[str, Estimate], n: int, groups: int, used: int) -> LevelCorrelations:
+    return LevelCorrelations(**values, n=n, n_groups=groups, groups_used=used, groups_skipped=groups - used)
 
 
-def _undefined(reason: str, n: int = 0, groups: int = 0) -> Result:
+def _undefined(reason: str, n: int = 0, groups: int = 0) -> LevelCorrelations:
     return _level({method: Estimate.undefined(reason, n=n) for method in METHODS}, n, groups, 0)
 
 
-def _dataset_level(x: Numbers, y: Numbers) -> Result:
+def _dataset_level(x: Numbers, y: Numbers) -> LevelCorrelations:
     if len(x) < 2:
         return _undefined("fewer than two items have both scores", len(x), 1)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -131,7 +222,7 @@ def _dataset_level(x: Numbers, y: Numbers) -> Result:
     return _level({method: _with_p(x, y, method) for method in METHODS}, len(x), 1, 1)
 
 
-def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Result:
+def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> LevelCorrelations:
     if codes is None:
         return _undefined("no documents are named")
     kept = both & (codes >= 0)
@@ -150,7 +241,7 @@ def _document_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> R
     return _level(values, size, named, int(used.sum()))
 
 
-def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Result:
+def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> LevelCorrelations:
     if codes is None:
         return _undefined("no systems are named")
     kept = both & (codes >= 0)
@@ -169,7 +260,7 @@ def _system_level(x: Numbers, y: Numbers, both: Any, codes: Codes | None) -> Res
     return _level(values, int(kept.sum()), len(sizes), len(sizes))
 
 
-def _group_codes(labels: Any, size: int, name: str) -> Codes | None:
+def group_codes(labels: Any, size: int, name: str) -> Codes | None:
     """Codes of the groups, -1 where missing; None where no group is named at all."""
     if labels is None:
         return None

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from coeval.stats.agreement.patterns import CELLS, draw_weights
-from coeval.stats.estimates.intervals import summarise, two_sided
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.clusters import Clusters, group_interval, sums_interval
+from coeval.stats.estimates.intervals import inverted, summarise
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.judges.correlation import correlate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 CONSTANT = "a judge or the people gave one score only, or fewer than two items have all three scores"
 EXACT = 14
 """Up to this many swaps every one of the 2^n assignments is tried."""
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """The ``difference`` of two judges' correlations and its two-sided p-value, from ``n_swaps`` things to swap."""
+
+    r_a: float
+    r_b: float
+    n: int
+    difference: Estimate
+    p_value: float
+    n_swaps: int
+    exact: bool
+    replicates: int
+    reason: str | None = None
 
 
 def permutation_test(
@@ -29,7 +46,7 @@ def permutation_test(
     groups: Any = None,
     replicates: int = 10_000,
     seed: int = 0,
-) -> Result:
+) -> PermutationTest:
     """Whether judge ``a`` correlates with people more, or less, than judge ``b``, by swapping the two.
 
     Both judges are z-scored; under no difference they can be swapped on any item. Every assignment of swaps
@@ -39,13 +56,13 @@ def permutation_test(
     ----------
     human, a, b : one score an item, nan where missing; an item needs all three.
     method : "pearson", "spearman" or "kendall" (tau-b).
-    groups : a label an item, for instance its system: the items of a group are then swapped together.
+    groups : a label an item, of what was drawn together (its document, or its system): the items of a group are then
+        swapped together, and the claim is about other such groups.
 
     Returns
     -------
-    Result
-        ``difference`` (also ``diff``), ``p_value`` (two-sided; also ``p``), ``r_a``, ``r_b``, ``n``,
-        ``n_swaps``, ``exact``, ``replicates``; nan with a ``reason`` where a correlation is undefined.
+    PermutationTest
+        nan with a ``reason`` where a correlation is undefined.
 
     Source: Deutsch, Dror and Roth 2021, A Statistical Analysis of Summarization Evaluation Metrics using
     Resampling Methods, section 4 (PERM-INPUTS, and with systems as groups PERM-SYSTEMS).
@@ -56,10 +73,9 @@ def permutation_test(
     """
     h, x, y, kept = _complete(human, a, b)
     r_a, r_b = correlate(h, x, method), correlate(h, y, method)
-    basics = {"r_a": r_a, "r_b": r_b, "n": len(h)}
     if np.isnan([r_a, r_b]).any():
-        values = ("difference", "diff", "p_value", "p")
-        return Result.undefined(CONSTANT, *values, **basics, n_swaps=0, exact=False, replicates=0)
+        nothing = Estimate.undefined(CONSTANT)
+        return PermutationTest(r_a, r_b, len(h), nothing, np.nan, 0, False, 0, CONSTANT)
     place = _places(groups, kept)
     swaps = int(place.max()) + 1
     exact = swaps <= EXACT
@@ -69,8 +85,7 @@ def permutation_test(
     difference = Estimate(r_a - r_b)
     extreme = int((np.abs(drawn) >= abs(difference) - 1e-12).sum())
     p = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
-    found = Result(basics, difference=difference, diff=difference, p_value=p, p=p, reason=None)
-    return Result(found, n_swaps=swaps, exact=exact, replicates=len(drawn))
+    return PermutationTest(r_a, r_b, len(h), difference, p, swaps, exact, len(drawn))
 
 
 def _places(groups: Any, kept: Any) -> Codes:
@@ -149,12 +164,15 @@ def bootstrap_test(
 
     Parameters
     ----------
-    As ``permutation_test``; with ``groups``, whole groups are drawn.
+    As ``permutation_test``; with ``groups``, whole groups are left out one by one (``jackknife_interval``), as few
+    groups ask for Student's t.
 
     Returns
     -------
     Estimate
-        r_a - r_b with ``ci_low``, ``ci_high``, ``se``, ``p_value``, ``r_a``, ``r_b``, ``n``.
+        r_a - r_b with ``ci_low``, ``ci_high``, ``se``, ``p_value`` (that of the interval: below 1 - confidence where it
+        excludes 0), ``r_a``, ``r_b``, ``n``; with ``groups`` and Pearson also ``design_effect``: how many times the
+        variance exceeds that of independent items.
 
     >>> d = bootstrap_test([1, 2, 5, 5, 3, 1, 4, 4], [1, 2, 4, 5, 3, 2, 4, 5], [2, 1, 4, 3, 3, 1, 5, 3])
     >>> round(d, 3), d.ci_low < d < d.ci_high
@@ -166,22 +184,51 @@ def bootstrap_test(
     if np.isnan([r_a, r_b]).any():
         return Estimate.undefined(CONSTANT, **details)
     place = _places(groups, kept)
+    if groups is not None:
+        return Estimate(r_a - r_b, **details, **_left_out(h, x, y, place, method, r_a - r_b, confidence))
     draw = _pearson_differences if method == "pearson" else _rank_differences
     drawn = draw(h, x, y, place, method, replicates, np.random.default_rng(seed))
     spread = summarise(drawn, r_a - r_b, int(place.max()) + 1, confidence)
-    return Estimate(r_a - r_b, **details, p_value=two_sided(spread.pop("distribution")), **spread)
+    p = inverted(spread.pop("distribution"), r_a - r_b, int(place.max()) + 1)
+    return Estimate(r_a - r_b, **details, p_value=p, **spread)
+
+
+def _left_out(
+    h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, gap: float, confidence: float
+) -> dict[str, Any]:
+    """The interval over groups."""
+    clusters = Clusters(place, "groups")
+    if method != "pearson":
+
+        def without(rest: Codes) -> float:
+            return correlate(h[rest], x[rest], method) - correlate(h[rest], y[rest], method)
+
+        return group_interval(without, clusters, gap, confidence=confidence)
+    parts = _products(h, x, y)
+    spread = sums_interval(clusters.sums(parts), _gaps, "groups", confidence=confidence, value=gap)
+    alone = sums_interval(parts, _gaps, "items", confidence=confidence, value=gap)
+    effect = max(1.0, (spread["se"] / alone["se"]) ** 2) if alone["se"] > 0 else np.nan
+    return spread | {"design_effect": effect}
 
 
 def _pearson_differences(
     h: Numbers, x: Numbers, y: Numbers, place: Codes, method: str, replicates: int, rng: np.random.Generator
 ) -> Numbers:
     """All replicates from weighted sums of products: one matrix product a block."""
-    h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
-    parts = np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y
-    sums = np.column_stack([np.bincount(place, part) for part in parts])
+    sums = Clusters(place).sums(_products(h, x, y))
     times = np.ones(len(sums), dtype=np.int64)
-    blocks = [weights @ sums for weights in draw_weights(times, replicates, rng)]
-    n, sh, sx, sy, hh, xx, yy, hx, hy = np.concatenate(blocks).T
+    return _gaps(np.concatenate([weights @ sums for weights in draw_weights(times, replicates, rng)]))
+
+
+def _products(h: Numbers, x: Numbers, y: Numbers) -> Numbers:
+    """Items x all that two correlations are sums of."""
+    h, x, y = ((side - side.mean()) / side.std() for side in (h, x, y))
+    return np.column_stack([np.ones_like(h), h, x, y, h * h, x * x, y * y, h * x, h * y])
+
+
+def _gaps(sums: Numbers) -> Numbers:
+    """r_a - r_b of each row of sums; nan where one is undefined."""
+    n, sh, sx, sy, hh, xx, yy, hx, hy = sums.T
     spread = [square - side**2 / n for square, side in ((hh, sh), (xx, sx), (yy, sy))]
     r_a, r_b = (
         (product - sh * side / n) / np.sqrt(np.where(spread[0] * own > 1e-9, spread[0] * own, np.nan))

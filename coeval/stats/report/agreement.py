@@ -2,156 +2,308 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.alpha import counted
-from coeval.stats.agreement.coefficients import fleiss_kappa, gwet_ac, percent_agreement
+from coeval.stats.agreement.alpha import counted, point_alpha, undefined_alpha
+from coeval.stats.agreement.clustered import CHANCES, alpha_levels, mean_alpha, respread
+from coeval.stats.agreement.coefficients import (
+    brennan_prediger,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    percent_agreement,
+)
 from coeval.stats.agreement.disagreement import Level
 from coeval.stats.agreement.icc import icc
+from coeval.stats.agreement.left_out import LeftOut, leave_one_out
 from coeval.stats.agreement.patterns import MANY
-from coeval.stats.agreement.resampling import bootstrap_levels, leave_one_out
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.clusters import FEW
+from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, UNDRAFTED, StudyFrames, once
 from coeval.stats.rating_matrix import Ratings
-from coeval.stats.report.rater_pairs import SHOWN, list_pairs
+from coeval.stats.report.rater_pairs import SHOWN, RaterPair, list_pairs
 
-COUNTS = ("n_units", "n_units_left_out", "n_ratings", "n_annotators")
-OTHERS = ("ac1", "ac2", "percent", "fleiss")
-"""The coefficients beside alpha."""
+Levels = Mapping[Level, Estimate]
+"""Alpha at each level of measurement."""
+
+BOTH_KINDS = "blind and first scores"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What agreement was computed from: units with two scores or more, those with one, scores, people."""
+
+    n_units: int
+    n_units_left_out: int
+    n_ratings: int
+    n_annotators: int
+
+
+@dataclass(frozen=True)
+class DraftsInView:
+    """How many of the scores were given with the draft in view, and the share of these that equal the draft's."""
+
+    n: int
+    of: int
+    kept: Estimate
+
+
+@dataclass(frozen=True)
+class Headline:
+    """How far people agree, in one number: the mean of the criteria's ordinal alphas, its interval over clusters.
+
+    ``scores`` says which scores it rests on: those that no draft can have led, where they span ``FEW`` clusters.
+    """
+
+    level: str
+    mean: Spelled = field(metadata=FLAT)
+    criteria: int
+    scores: str
+    few_clusters: bool
+    drafts_in_view: DraftsInView
+    pooled: Spelled
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """The coefficients beside alpha. Conger's kappa is a number alone: its interval would take units as independent."""
+
+    ac1: Spelled
+    ac2: Spelled
+    percent: Spelled
+    fleiss: Spelled
+    brennan_prediger: Spelled
+    conger: Spelled
+
+
+@dataclass(frozen=True)
+class Part:
+    """Agreement over some of the units: ``label`` names the part, the interval is of its ordinal alpha."""
+
+    label: Mapping[str, Any] = field(metadata=FLAT)
+    counts: Counts = field(metadata=FLAT)
+    humans: Levels
+    interval: Mapping[str, Any] = field(metadata=FLAT)
+    coefficients: Coefficients = field(metadata=FLAT)
+    drafts_in_view: DraftsInView
+
+    @property
+    def name(self) -> Any:
+        return next(iter(self.label.values()))
+
+    @property
+    def p_below_667(self) -> float:
+        return float(self.interval["p_below_667"])
+
+
+@dataclass(frozen=True)
+class CriterionPart:
+    """A criterion's part, with the alphas that the model as one more annotator gives."""
+
+    part: Part = field(metadata=FLAT)
+    humans_and_llm: Levels
+
+
+@dataclass(frozen=True)
+class Without:
+    """Agreement without one annotator."""
+
+    annotator: Any
+    n_ratings: int
+    ordinal: Estimate
+    difference: Spelled
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """What is known of the intervals of the pooled alphas, by level."""
+
+    humans: Mapping[Level, Mapping[str, Any]]
+    humans_and_llm: Mapping[Level, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class AgreementSection:
+    """Agreement over all units, an instance by a criterion each, and over parts of them."""
+
+    headline: Headline
+    humans: Levels
+    humans_and_llm: Levels
+    intervals: Intervals
+    p_below_667: float
+    counts: Counts = field(metadata=FLAT)
+    coefficients: Coefficients = field(metadata=FLAT)
+    icc: Mapping[str, Spelled]
+    pairwise: list[RaterPair]
+    per_criterion: list[CriterionPart]
+    by_system: list[Part]
+    by_group: list[Part]
+    by_arm: list[Part]
+    leave_one_out: list[Without]
+
+
+@dataclass(frozen=True)
+class PeopleAlphas:
+    """Alpha of people, there long before the rest of the section: pooled, by criterion, and the headline."""
+
+    humans: Levels
+    per_criterion: Sequence[Levels]
+    headline: Headline
 
 
 @once
-def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
-    """Alpha of people at three levels over all units (``humans``), and ``per_criterion``, a list in their order.
-
-    It is there long before the rest of the section, which rests on it.
-    """
+def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> PeopleAlphas:
+    """Alpha of people at three levels over all units and by criterion, in their order, and the headline."""
+    options = {"replicates": replicates, "seed": seed}
     everybody = study.ratings(study.rated)
     parts = [
-        bootstrap_levels(data, SHOWN, replicates, seed=seed)
+        alpha_levels(data, study.clusters_of(data), SHOWN, **options)
         for data in (study.ratings(_of_criterion(study.rated, study, k)) for k in range(len(study.criteria)))
     ]
-    return Result(humans=bootstrap_levels(everybody, SHOWN, replicates, seed=seed), per_criterion=parts)
+    humans = alpha_levels(everybody, study.clusters_of(everybody), SHOWN, **options)
+    return PeopleAlphas(humans, parts, _headline(study, humans["ordinal"]))
+
+
+def _headline(study: StudyFrames, pooled: Estimate) -> Headline:
+    """Of the scores that no draft can have led where there are enough of them, else of all."""
+    unaided, arms = study.unaided, set(study.unaided["arm"])
+    mean, scored, scores = _mean_over_criteria(study, unaided), unaided, BOTH_KINDS
+    if mean.defined and mean.details["clusters"] >= FEW:
+        scores = BOTH_KINDS if len(arms) > 1 else "blind scores" if BLIND in arms else "first scores"
+        data = study.ratings(unaided)
+        pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
+    else:
+        mean, scored, scores = _mean_over_criteria(study, study.rated), study.scored, "all scores"
+    clusters = mean.details.get("clusters", 0)
+    return Headline(
+        level="ordinal",
+        mean=Spelled(mean),
+        criteria=mean.details["n_criteria"],
+        scores=scores,
+        few_clusters=mean.defined and clusters < FEW,
+        drafts_in_view=drafts_in_view(scored, unaided=scores != "all scores"),
+        pooled=Spelled(pooled),
+    )
+
+
+def _mean_over_criteria(study: StudyFrames, scored: pd.DataFrame) -> Estimate:
+    parts = [study.ratings(_of_criterion(scored, study, k)) for k in range(len(study.criteria))]
+    return mean_alpha(parts, [study.clusters_of(data) for data in parts])
+
+
+def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInView:
+    """Which of the scores were given with the draft in view; of the arm first, the final score was."""
+    seen = scored[scored["arm"].isin((ASSISTED, FIRST))] if not unaided else scored.iloc[:0]
+    drafted = seen.dropna(subset=["draft_score"])
+    kept = (drafted["score"] == drafted["draft_score"].astype(float)).mean() if len(drafted) else None
+    reason = "no score was given with a drafted score in view"
+    share = Estimate.undefined(reason) if kept is None else Estimate(float(kept), n=len(drafted))
+    return DraftsInView(len(seen), len(scored), share)
 
 
 def _of_criterion(scored: pd.DataFrame, study: StudyFrames, position: int) -> pd.DataFrame:
     return scored[scored["unit"] % max(len(study.criteria), 1) == position]
 
 
-def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
+def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AgreementSection:
     """Agreement over all units, an instance by a criterion each, and over parts of them.
 
-    Where the model stands beside people, submissions shown a draft that was wrong on purpose are left out.
-
-    Returns
-    -------
-    Result
-        ``humans`` and ``humans_and_llm`` (alpha at three levels over all criteria's units), ``intervals`` (of
-        both), ``p_below_667``, ``ac1``, ``ac2``, ``percent``, ``fleiss``, ``icc``, ``pairwise``,
-        ``per_criterion`` (``ci_low`` and ``ci_high`` are of ordinal alpha), ``by_system``, ``by_group``,
-        ``by_arm``, ``leave_one_out``, and the counts.
+    Where the model stands beside people, submissions shown a draft that was wrong on purpose are left out. Intervals
+    leave out whole clusters (``StudyFrames.clusters``) and speak of other documents judged by these people. The
+    interval of a part (``ci_low`` and ``ci_high``) is that of its ordinal alpha.
     """
+    options = {"replicates": replicates, "seed": seed}
     people, everyone = study.ratings(study.rated), study.ratings(study.genuine, llm=True)
-    alone = people_alphas(study, replicates=replicates, seed=seed).humans
-    whole = _part(people, alone)
-    joined = bootstrap_levels(everyone, SHOWN, _affordable(everyone, replicates), seed=seed)
-    return Result(
-        humans=Result(**alone),
-        humans_and_llm=Result(**joined),
-        intervals=Result(humans=_intervals(alone), humans_and_llm=_intervals(joined)),
-        p_below_667=whole["p_below_667"],
-        **{name: whole[name] for name in (*COUNTS, *OTHERS)},
-        icc=_icc(people),
-        pairwise=list(list_pairs(study.ratings(study.genuine), everyone)),
-        per_criterion=_per_criterion(study, replicates, seed),
+    alphas = people_alphas(study, **options)
+    whole = _part(study, {}, study.scored, alphas.humans)
+    joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN, **options)
+    beside = study.ratings(study.genuine)
+    return AgreementSection(
+        headline=alphas.headline,
+        humans=alphas.humans,
+        humans_and_llm=joined,
+        intervals=Intervals(_intervals(alphas.humans), _intervals(joined)),
+        p_below_667=whole.p_below_667,
+        counts=whole.counts,
+        coefficients=whole.coefficients,
+        icc={
+            name: Spelled(value, ("f", "df1", "df2", "p_value"))
+            for name, value in icc(people, clusters=study.clusters_of(people)).items()
+        },
+        pairwise=list(list_pairs(beside, everyone, study.clusters_of(everyone))),
+        per_criterion=_per_criterion(study, alphas.per_criterion),
         by_system=_parts(study, "system", whole, replicates, seed),
         by_group=_parts(study, "group", whole, replicates, seed),
         by_arm=_parts(study, "arm", whole, replicates, seed),
-        leave_one_out=[
-            _left_out(row) for row in leave_one_out(people, "ordinal", replicates=replicates, seed=seed)
-        ],
+        leave_one_out=[_left_out(row) for row in leave_one_out(people, clusters=study.clusters_of(people))],
     )
 
 
-def _affordable(data: Ratings, replicates: int) -> int:
-    """Fewer replicates for near-continuous scores, where each costs much more; the result says how many."""
-    return replicates if len(data.categories) <= MANY else min(replicates, 200)
-
-
-def other_coefficients(data: Ratings) -> dict[str, Any]:
-    """AC1, quadratic AC2, percent agreement and Fleiss' kappa with their intervals, beside alpha."""
+def other_coefficients(study: StudyFrames, data: Ratings) -> Coefficients:
+    """The coefficients beside alpha, their intervals over clusters."""
     if len(data.categories) > MANY:
-        nothing = Estimate.undefined(
-            f"more than {MANY} different scores; these coefficients are for categories"
-        )
-        return {name: spelled(nothing) for name in OTHERS}
-    return {
-        "ac1": spelled(gwet_ac(data)),
-        "ac2": spelled(gwet_ac(data, "quadratic")),
-        "percent": spelled(percent_agreement(data)),
-        "fleiss": spelled(fleiss_kappa(data)),
+        reason = f"more than {MANY} different scores; these coefficients are for categories"
+        nothing = Spelled(Estimate.undefined(reason))
+        return Coefficients(nothing, nothing, nothing, nothing, nothing, nothing)
+    estimates = {
+        "ac1": gwet_ac(data),
+        "ac2": gwet_ac(data, "quadratic"),
+        "percent": percent_agreement(data),
+        "fleiss": fleiss_kappa(data),
+        "brennan_prediger": brennan_prediger(data),
     }
+    clusters = study.clusters_of(data)
+    spread = {name: Spelled(respread(name, estimates[name], data, clusters)) for name in CHANCES}
+    conger = conger_kappa(data)
+    bare = Estimate(float(conger), reason=conger.reason, n_units=conger.details["n_units"])
+    return Coefficients(**spread, conger=Spelled(bare))
 
 
-def spelled(estimate: Estimate, *more: str) -> Result:
-    """An estimate as a small table: its value, interval and error, and what else is asked for."""
-    names = ("ci_low", "ci_high", "se", "interval_kind", *more)
-    return Result(
-        value=estimate, **{name: estimate.details[name] for name in names if name in estimate.details}
-    )
-
-
-def _counts(data: Ratings) -> dict[str, int]:
-    found = counted(data)
-    return {name: found[name] for name in COUNTS}
-
-
-def _intervals(levels: dict[Level, Estimate]) -> Result:
+def _intervals(levels: Levels) -> dict[Level, dict[str, Any]]:
     names = (
         "ci_low",
         "ci_high",
         "se",
         "interval_kind",
+        "resampled",
+        "clusters",
         "replicates",
         "replicates_left_out",
         "p_below_667",
         "p_below_800",
     )
-    return Result(
-        {
-            level: Result({name: found.details[name] for name in names if name in found.details})
-            for level, found in levels.items()
-        }
-    )
+    return {
+        level: {name: found.details[name] for name in names if name in found.details}
+        for level, found in levels.items()
+    }
 
 
-def _icc(data: Ratings) -> Result:
-    forms = icc(data)
-    assert isinstance(forms, Result)
-    return Result({name: spelled(value, "f", "df1", "df2", "p_value") for name, value in forms.items()})
+def _left_out(row: LeftOut) -> Without:
+    return Without(row.annotator, row.n_ratings, row.alpha, Spelled(row.difference, ("p_value", "p_bh")))
 
 
-def _left_out(row: Result) -> Result:
-    return Result(
-        annotator=row.annotator,
-        n_ratings=row.n_ratings,
-        ordinal=row.alpha,
-        difference=spelled(row.difference, "p_value"),
-    )
-
-
-def _per_criterion(study: StudyFrames, replicates: int, seed: int) -> list[Result]:
-    model, alphas = study.shown_scores, people_alphas(study, replicates=replicates, seed=seed).per_criterion
-    found = []
+def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[CriterionPart]:
+    model, found = study.shown_scores, []
     for position, criterion in enumerate(study.criteria):
-        part = _part(study.ratings(_of_criterion(study.rated, study, position)), alphas[position])
+        scored = _of_criterion(study.scored, study, position)
         genuine = study.ratings(_of_criterion(study.genuine, study, position))
         joined = with_llm(genuine, model[model.index % len(study.criteria) == position])
-        levels = bootstrap_levels(joined, SHOWN, 0, seed=seed)
-        found.append(Result({"criterion": criterion}, **part, humans_and_llm=Result(**levels)))
+        part = _part(study, {"criterion": criterion}, scored, alphas[position])
+        found.append(CriterionPart(part, _plain_levels(joined)))
+    return found
+
+
+def _plain_levels(data: Ratings) -> Levels:
+    """The three alphas alone."""
+    found: dict[Level, Estimate] = {}
+    for level in SHOWN:
+        value, details = point_alpha(data, level), counted(data) | {"level": level}
+        found[level] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
     return found
 
 
@@ -173,9 +325,7 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
     )
 
 
-def _parts(
-    study: StudyFrames, column: str, whole: dict[str, Any], replicates: int, seed: int
-) -> list[Result]:
+def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: int) -> list[Part]:
     """Agreement within each system, group of annotators, or arm; ``whole`` is that of all scores together."""
     scored = study.scored
     if column == "system":
@@ -187,21 +337,30 @@ def _parts(
         names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in names]
     found = []
     for name in names:
-        own = values == name
+        own, label = values == name, {column: name, "name": name}
+        if own.all():
+            found.append(replace(whole, label=label))
+            continue
         data = study.ratings(study.rated[own])
-        part = whole if own.all() else _part(data, bootstrap_levels(data, SHOWN, replicates, seed=seed))
-        found.append(Result({column: name, "name": name}, **part))
+        levels = alpha_levels(data, study.clusters_of(data), SHOWN, replicates=replicates, seed=seed)
+        found.append(_part(study, label, scored[own], levels))
     return found
 
 
-def _part(data: Ratings, levels: dict[Level, Estimate]) -> dict[str, Any]:
-    ordinal = levels["ordinal"].details
-    interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667")}
-    return {
-        **_counts(data),
-        "humans": Result(**levels),
-        **interval,
-        "interval_kind": ordinal.get("interval_kind"),
-        "replicates_left_out": ordinal.get("replicates_left_out", 0),
-        **other_coefficients(data),
-    }
+def _part(study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, levels: Levels) -> Part:
+    data, ordinal = study.ratings(scored), levels["ordinal"].details
+    interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667", "clusters")}
+    counts = counted(data)
+    return Part(
+        label=label,
+        counts=Counts(*(counts[one.name] for one in fields(Counts))),
+        humans=levels,
+        interval={
+            **interval,
+            "interval_kind": ordinal.get("interval_kind"),
+            "resampled": ordinal.get("resampled"),
+            "replicates_left_out": ordinal.get("replicates_left_out", 0),
+        },
+        coefficients=other_coefficients(study, data),
+        drafts_in_view=drafts_in_view(scored),
+    )

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.clusters import cut, jackknife_interval
+from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames, once
-from coeval.stats.judges.alternative import EPSILONS, Labels, run_alt_test
-from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy
-from coeval.stats.judges.correlation import correlations
-from coeval.stats.rating_matrix import Ratings
+from coeval.stats.judges.alternative import EPSILONS, AltTest, Labels, run_alt_test
+from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
+from coeval.stats.judges.correlation import (
+    LEVELS,
+    METHODS,
+    Correlations,
+    correlations,
+    group_codes,
+    leave_groups_out,
+    spread_levels,
+)
+from coeval.stats.rating_matrix import Numbers, Ratings
 from coeval.stats.report.comparisons import (
+    Comparison,
+    Competence,
     Judge,
+    MeanPairwise,
     compare_runs,
     competence_section,
     human_means,
@@ -54,7 +67,120 @@ def choose_labels(study: StudyFrames) -> Reference:
     return Reference(genuine, ASSISTED if len(genuine) else "none", len(genuine) > 0)
 
 
-def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
+@dataclass(frozen=True)
+class Cell:
+    """How many units had this median of people and this score of the model; a median between two counts half."""
+
+    people: float
+    llm: float
+    n: float
+
+
+@dataclass(frozen=True)
+class MedianConfusion:
+    """How the people's median met the model's score."""
+
+    n: int
+    exact: Estimate
+    within_one: Estimate
+    bias: Estimate
+    mae: Estimate
+    reason: str | None
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """How much the samples behind a draft's score differ, over ``n`` drafts."""
+
+    n: int
+    mean_sd: Estimate
+    identical: Estimate
+
+
+@dataclass(frozen=True)
+class Against:
+    """One run against people, over all criteria or one."""
+
+    n_units: int
+    correlations: Correlations
+    pairwise_accuracy: PairwiseAccuracy
+    confusion: MedianConfusion
+    alt_test: AltTest
+    alt_test_rounded: AltTest | None
+
+
+@dataclass(frozen=True)
+class AgainstCriterion:
+    """One run against people by one criterion."""
+
+    criterion: str
+    against: Against = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over criteria of each correlation, its interval over clusters, and over how many criteria it is."""
+
+    pearson: Spelled
+    spearman: Spelled
+    kendall: Spelled
+    n_criteria: int
+
+    def of(self, method: str) -> Spelled:
+        """One of the three coefficients."""
+        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
+
+
+@dataclass(frozen=True)
+class MeanCorrelations:
+    """The headline of a judge: correlations within criteria, averaged, at each level.
+
+    Pooled over criteria, a judge that knows no more than how high each criterion scores correlates with people.
+    """
+
+    dataset: Mean
+    document: Mean
+    system: Mean
+
+    def of(self, level: str) -> Mean:
+        """One of the three levels."""
+        return {"dataset": self.dataset, "document": self.document, "system": self.system}[level]
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A run of drafts against people: over all criteria pooled, the mean over them, and by each."""
+
+    run: str
+    label: str
+    shown: bool
+    against: Against = field(metadata=FLAT)
+    correlations_mean: MeanCorrelations
+    correlation_intervals: Mapping[str, Mapping[str, Spelled]]
+    consistency: Consistency
+    per_criterion: list[AgainstCriterion]
+
+
+@dataclass(frozen=True)
+class AlignmentSection:
+    """Every run of drafts against people."""
+
+    labels: str
+    leaned: bool
+    n_labels: int
+    n_blind: int
+    n_first: int
+    human_score: str
+    annotator_kind: str
+    epsilon: float
+    runs: list[JudgeRow]
+    comparisons: list[Comparison]
+    mean_pairwise_correlations: MeanPairwise
+    competence: Competence
+
+
+def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AlignmentSection:
     """Every run of drafts against people.
 
     People's score of a unit (an instance by a criterion) is the mean of theirs; ``labels`` says which were
@@ -62,20 +188,14 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     since the draft pulls those who see it. Without them the descriptive figures use assisted scores, ``leaned``
     is true, and the alt-test is undefined. Drafts that were wrong on purpose are left out of all of it.
 
-    Returns
-    -------
-    Result
-        ``labels``, ``leaned``, ``n_labels`` with ``n_blind`` and ``n_first`` of them, ``epsilon``, ``runs`` (each
-        with correlations, pairwise accuracy, confusion with the people's median, alt-test, consistency over
-        samples, overall and ``per_criterion``), ``comparisons`` (Williams, permutation and bootstrap tests of
-        every two runs by criterion), ``mean_pairwise_correlations`` (people and the model) and ``competence``
-        (Dawid and Skene).
+    Intervals and tests take clusters (documents with all that hangs on them) as independent. ``comparisons`` holds
+    Williams', permutation and jackknife tests of every two runs by criterion.
     """
     reference = choose_labels(study)
     people = study.ratings(reference.scored)
     epsilon, kind = _epsilon(reference.scored)
     judges = list_judges(study)
-    return Result(
+    return AlignmentSection(
         labels=reference.kind,
         leaned=reference.leaned,
         n_labels=len(reference.scored),
@@ -87,7 +207,7 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
         runs=[_judge(study, reference, people, judge, epsilon) for judge in judges],
         comparisons=compare_runs(study, reference.scored, judges, replicates, seed),
         mean_pairwise_correlations=mean_pairwise(study),
-        competence=competence_section(study, people),
+        competence=competence_section(people),
     )
 
 
@@ -97,21 +217,100 @@ def _epsilon(scored: pd.DataFrame) -> tuple[float, str]:
     return EPSILONS[kind], kind
 
 
-def _judge(study: StudyFrames, reference: Reference, people: Ratings, judge: Judge, epsilon: float) -> Result:
+def _judge(
+    study: StudyFrames, reference: Reference, people: Ratings, judge: Judge, epsilon: float
+) -> JudgeRow:
     model, width = judge.scores, max(len(study.criteria), 1)
-    parts = [
-        Result(
-            {"criterion": criterion},
-            **_against(study, reference, people, model[model.index % width == k], epsilon, k),
-        )
-        for k, criterion in enumerate(study.criteria)
-    ]
-    return Result(
-        {"run": judge.run, "label": judge.label, "shown": judge.shown},
-        **_against(study, reference, people, model, epsilon),
+    met = _met(study, reference, model)
+    whole, without = _spread(study, met)
+    parts, tables = [], []
+    for k, criterion in enumerate(study.criteria):
+        own = model[model.index % width == k]
+        found, table = _spread(study, met[met["unit"] % width == k], met)
+        parts.append(AgainstCriterion(criterion, _against(study, reference, people, own, epsilon, found, k)))
+        tables.append((found, table))
+    return JudgeRow(
+        run=judge.run,
+        label=judge.label,
+        shown=judge.shown,
+        against=_against(study, reference, people, model, epsilon, whole),
+        correlations_mean=_mean_over_criteria(study, met, tables),
+        correlation_intervals={
+            level: {method: Spelled(whole.of(level).of(method), ("p_value", "n")) for method in METHODS}
+            for level in LEVELS
+        },
         consistency=_consistency(study, judge.run),
         per_criterion=parts,
     )
+
+
+def _met(study: StudyFrames, reference: Reference, model: pd.Series[float]) -> pd.DataFrame:
+    """The units that both people and the model scored: ``unit, human, llm, document, system`` and a ``group``.
+
+    The group of clusters is dealt over all criteria, so that each is left out with all of them.
+    """
+    items = human_means(reference.scored)
+    both = items.index.intersection(model.index).to_numpy(dtype=np.int64)
+    where = study.units.iloc[both]
+    clusters = study.clusters.of(both) if len(both) else study.clusters
+    return pd.DataFrame(
+        {
+            "unit": both,
+            "human": items[both].to_numpy(dtype=float),
+            "llm": model[both].to_numpy(dtype=float),
+            "document": where["document"].to_numpy(dtype=object),
+            "system": where["system"].to_numpy(dtype=object),
+            "group": clusters.groups() if len(both) else np.zeros(0, dtype=np.int64),
+        }
+    )
+
+
+def _spread(
+    study: StudyFrames, met: pd.DataFrame, whole: pd.DataFrame | None = None
+) -> tuple[Correlations, Numbers]:
+    """The correlations with intervals over clusters, and their values without each group of clusters."""
+    human, llm = met["human"].to_numpy(), met["llm"].to_numpy()
+    found = correlations(human, llm, met["document"], met["system"])
+    groups = int((met if whole is None else whole)["group"].max()) + 1 if len(met) else 0
+    without = np.full((groups, len(LEVELS), len(METHODS)), np.nan)
+    rows = leave_groups_out(
+        human,
+        llm,
+        group_codes(met["document"], len(met), "document"),
+        group_codes(met["system"], len(met), "system"),
+        met["group"].to_numpy(),
+    )
+    without[: len(rows)] = rows
+    clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
+    return spread_levels(found, without, study.clusters.kind, clusters), without
+
+
+def _mean_over_criteria(
+    study: StudyFrames, met: pd.DataFrame, tables: Sequence[tuple[Correlations, Numbers]]
+) -> MeanCorrelations:
+    """The mean over the criteria that have a correlation, each group of clusters left out of all of them at once."""
+    clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
+    levels = {}
+    for place, level in enumerate(LEVELS):
+        means, used = {}, 0
+        for k, method in enumerate(METHODS):
+            known = [
+                (found.of(level).of(method), table[:, place, k])
+                for found, table in tables
+                if found.of(level).of(method).defined
+            ]
+            used = len(known)
+            if not known:
+                reasons = [found.of(level).of(method).reason for found, _ in tables]
+                means[method] = Spelled(Estimate.undefined(reasons[0] or NO_LABELS if reasons else NO_LABELS))
+                continue
+            value = float(np.mean([one for one, _ in known]))
+            # a criterion that no item of the group belongs to is as it was without the group
+            without = [np.where(np.isnan(row), one, row) for one, row in known]
+            interval = jackknife_interval(value, np.mean(without, axis=0), study.clusters.kind, n=clusters)
+            means[method] = Spelled(Estimate(value, **cut(interval, -1.0, 1.0)), ("p_value",))
+        levels[level] = Mean(**means, n_criteria=used)
+    return MeanCorrelations(**levels)
 
 
 def _against(
@@ -120,81 +319,66 @@ def _against(
     people: Ratings,
     model: pd.Series[float],
     epsilon: float,
+    found: Correlations,
     criterion: int | None = None,
-) -> dict[str, Any]:
+) -> Against:
     """One run against people, over all criteria or one."""
     items = human_means(reference.scored)
     both = items.index.intersection(model.index)
-    named = study.units.iloc[both]
+    where = study.units.iloc[both]
     human, machine = items[both].to_numpy(), model[both].to_numpy(dtype=float)
-    found = correlations(human, machine, named["document"], named["system"])
-    levels = {name: _trimmed(level) for name, level in found.items()}
-    groups = None if named["document"].replace("", None).isna().all() else _document_of(named)
-    return {
-        "n_units": len(both),
-        "correlations": Result(levels),
-        "pairwise_accuracy": pairwise_accuracy(human, machine, groups),
-        "confusion": _confusion(study, people, model, criterion),
-        **_alt_tests(study, reference, model, epsilon),
-    }
+    groups = None if where["document"].replace("", None).isna().all() else _document_of(where)
+    plain, rounded = _alt_tests(study, reference, model, epsilon)
+    return Against(
+        n_units=len(both),
+        correlations=found,
+        pairwise_accuracy=pairwise_accuracy(human, machine, groups),
+        confusion=_confusion(study, people, model, criterion),
+        alt_test=plain,
+        alt_test_rounded=rounded,
+    )
 
 
-def _trimmed(level: Result) -> Result:
-    return Result({name: value for name, value in level.items() if name != "kendall_tau_b"})
-
-
-def _document_of(named: pd.DataFrame) -> list[Any]:
+def _document_of(where: pd.DataFrame) -> list[Any]:
     """Pairs are compared within a document and a criterion."""
     return [
         None if document in (None, "") else (document, criterion)
-        for document, criterion in zip(named["document"].tolist(), named["criterion"].tolist(), strict=True)
+        for document, criterion in zip(where["document"].tolist(), where["criterion"].tolist(), strict=True)
     ]
 
 
-def _confusion(study: StudyFrames, people: Ratings, model: pd.Series[float], criterion: int | None) -> Result:
+def _confusion(
+    study: StudyFrames, people: Ratings, model: pd.Series[float], criterion: int | None
+) -> MedianConfusion:
     width = max(len(study.criteria), 1)
     places = np.asarray(people.units, dtype=np.int64)
     own = places % width == criterion if criterion is not None else np.ones(len(places), dtype=bool)
     scores = model.reindex(places).to_numpy(dtype=float, copy=True)
     scores[~own] = np.nan
     found = median_confusion(people, scores)
-    table = found.pop("table")
-    rows = [
-        {"people": people_score, "llm": model_score, "n": table.loc[people_score, model_score]}
+    table = found.table
+    cells = [
+        Cell(float(people_score), float(model_score), float(table.loc[people_score, model_score]))
         for people_score in table.index
         for model_score in table.columns
     ]
-    return Result(found, cells=rows)
+    return MedianConfusion(found.n, found.exact, found.within_one, found.bias, found.mae, found.reason, cells)
 
 
 def _alt_tests(
     study: StudyFrames, reference: Reference, model: pd.Series[float], epsilon: float
-) -> dict[str, Any]:
+) -> tuple[AltTest, AltTest | None]:
     """The alt-test on the model's scores as they are and, where they are not whole, also rounded."""
     if reference.leaned or not len(reference.scored):
         nothing = Estimate.undefined(LEANED if reference.leaned else NO_LABELS)
-        return {
-            "alt_test": Result(
-                winning_rate=nothing,
-                advantage_probability=nothing,
-                p_values=[],
-                epsilon=epsilon,
-                passed=None,
-                people=[],
-                reason=nothing.reason,
-            ),
-            "alt_test_rounded": None,
-        }
+        return AltTest(nothing, None, nothing, epsilon, reason=nothing.reason), None
     labels = _labels(study, reference.scored, model)
-    found: dict[str, Any] = {
-        "alt_test": Result(run_alt_test(labels, epsilon, "rmse"), model_scores="as given"),
-        "alt_test_rounded": None,
-    }
+    plain = run_alt_test(labels, epsilon, "rmse")
     whole = np.round(labels.machine.astype(float))
-    if (whole != labels.machine).any():
-        rounded = Labels(labels.names, labels.person, labels.item, labels.label, whole, labels.items_left_out)
-        found["alt_test_rounded"] = Result(run_alt_test(rounded, epsilon, "rmse"), model_scores="rounded")
-    return found
+    if (whole == labels.machine).all():
+        return plain, None
+    rounded = run_alt_test(replace(labels, machine=whole), epsilon, "rmse")
+    return plain, replace(rounded, model_scores="rounded")
 
 
 def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -> Labels:
@@ -210,15 +394,16 @@ def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -
         kept["score"].to_numpy(dtype=float),
         model[items].to_numpy(dtype=float),
         int(scored["unit"].nunique()) - len(items),
+        study.clusters.code[items.astype(np.int64)],
     )
 
 
-def _consistency(study: StudyFrames, run: str) -> Result:
+def _consistency(study: StudyFrames, run: str) -> Consistency:
     """How much the samples behind a draft's score differ."""
     spread = (
         study.model_scores.loc[study.model_scores["run"].astype(str) == run, "spread"].dropna().astype(float)
     )
     if spread.empty:
         nothing = Estimate.undefined("this run has one sample of each draft")
-        return Result(n=0, mean_sd=nothing, identical=nothing)
-    return Result(n=len(spread), mean_sd=Estimate(spread.mean()), identical=Estimate((spread == 0).mean()))
+        return Consistency(0, nothing, nothing)
+    return Consistency(len(spread), Estimate(spread.mean()), Estimate((spread == 0).mean()))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,16 +13,20 @@ import pandas as pd
 from coeval.stats.agreement.competence import dawid_skene
 from coeval.stats.agreement.pairs import pair_tables
 from coeval.stats.agreement.patterns import MANY
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.clusters import Clusters
+from coeval.stats.estimates.families import adjust_holm
+from coeval.stats.estimates.results import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, LLM, StudyFrames
 from coeval.stats.judges.correlation import correlate, table_correlations
 from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
-from coeval.stats.judges.williams import williams_test
-from coeval.stats.rating_matrix import Numbers, Ratings
-from coeval.stats.report.agreement import spelled
+from coeval.stats.judges.williams import WilliamsTest, williams_test
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
 MAX_RUNS = 10
 """More runs than this are compared with the shown one (or the first) only."""
+
+MIN_SYSTEMS = 6
+"""With fewer systems, swapping judges by system cannot give a p-value below .05: 2 in 2^5 is .0625."""
 
 STEPS = 20_000_000
 """Scores times steps of Dawid and Skene's model that a page may wait for."""
@@ -53,14 +57,50 @@ def human_means(scored: pd.DataFrame) -> pd.Series[float]:
     return scored.groupby("unit")["score"].mean()
 
 
+@dataclass(frozen=True)
+class Permuted:
+    """A permutation test: judges swapped by ``n_swaps`` clusters; ``p_holm`` is adjusted over all comparisons."""
+
+    difference: Estimate
+    p_value: float
+    p_holm: float
+    n_swaps: int
+    exact: bool
+    replicates: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs by one criterion, on the units that both and people scored.
+
+    ``permutation`` and ``bootstrap`` speak of other documents judged by these people, for these systems;
+    ``permutation_systems``, where there are enough systems to swap, of other systems.
+    """
+
+    a: str
+    b: str
+    run_a: str
+    run_b: str
+    criterion: str
+    n: int
+    clusters: int
+    r_a: float
+    r_b: float
+    r_ab: float
+    williams: WilliamsTest
+    permutation: Permuted
+    permutation_systems: Permuted | None
+    bootstrap: Spelled
+
+
 def compare_runs(
     study: StudyFrames,
     scored: pd.DataFrame,
     judges: Sequence[Judge],
     replicates: int,
     seed: int,
-) -> list[Result]:
-    """Every two runs by criterion, on the units that both and people scored."""
+) -> list[Comparison]:
+    """Every two runs by criterion, on the units that both and people scored; p-values also adjusted by Holm's rule."""
     pairs = list(combinations(judges, 2))
     if len(judges) > MAX_RUNS:
         main = next((judge for judge in judges if judge.shown), judges[0])
@@ -70,46 +110,103 @@ def compare_runs(
     for a, b in pairs:
         both = items.index.intersection(a.scores.index).intersection(b.scores.index)
         for k, criterion in enumerate(study.criteria):
-            own = both[both % width == k]
-            human, one, other = (np.asarray(side[own], dtype=float) for side in (items, a.scores, b.scores))
-            found.append(
-                Result(
-                    {"a": a.label, "b": b.label, "run_a": a.run, "run_b": b.run, "criterion": criterion},
-                    **_compared(human, one, other, replicates, seed),
-                )
-            )
-    return found
-
-
-def _compared(human: Numbers, a: Numbers, b: Numbers, replicates: int, seed: int) -> dict[str, Any]:
-    r_a, r_b, r_ab = (
-        correlate(human, a, "pearson"),
-        correlate(human, b, "pearson"),
-        correlate(a, b, "pearson"),
+            units = both[both % width == k].to_numpy(dtype=np.int64)
+            sides = [np.asarray(side[units], dtype=float) for side in (items, a.scores, b.scores)]
+            found.append(_compared(study, a, b, criterion, units, sides, replicates, seed))
+    holm = adjust_holm([row.permutation.p_value for row in found])
+    of_systems = adjust_holm(
+        [row.permutation_systems.p_value if row.permutation_systems else np.nan for row in found]
     )
-    permuted = permutation_test(human, a, b, replicates=replicates, seed=seed)
-    booted = bootstrap_test(human, a, b, replicates=replicates, seed=seed)
-    return {
-        "n": len(human),
-        "r_a": r_a,
-        "r_b": r_b,
-        "r_ab": r_ab,
-        "williams": williams_test(r_a, r_b, r_ab, len(human)),
-        "permutation": Result(
-            {name: permuted[name] for name in ("difference", "p_value", "exact", "replicates")}
-        ),
-        "bootstrap": spelled(booted, "p_value", "replicates_left_out"),
-    }
+    return [
+        replace(
+            row,
+            permutation=replace(row.permutation, p_holm=p),
+            permutation_systems=row.permutation_systems and replace(row.permutation_systems, p_holm=q),
+        )
+        for row, p, q in zip(found, holm, of_systems, strict=True)
+    ]
 
 
-def mean_pairwise(study: StudyFrames) -> Result:
+def _compared(
+    study: StudyFrames,
+    a: Judge,
+    b: Judge,
+    criterion: str,
+    units: Codes,
+    sides: Sequence[Numbers],
+    replicates: int,
+    seed: int,
+) -> Comparison:
+    human, one, other = sides
+    clusters = study.clusters.of(units) if len(units) else Clusters(units, study.clusters.kind)
+    r_a, r_b, r_ab = (correlate(x, y, "pearson") for x, y in ((human, one), (human, other), (one, other)))
+    gap = bootstrap_test(human, one, other, groups=clusters.code)
+    if gap.defined:
+        gap = gap.having(
+            interval_kind=gap.interval_kind.replace("groups", clusters.kind), resampled=clusters.kind
+        )
+    effect = gap.details.get("design_effect")
+    worth = len(human) / effect if effect else None
+    return Comparison(
+        a=a.label,
+        b=b.label,
+        run_a=a.run,
+        run_b=b.run,
+        criterion=criterion,
+        n=len(human),
+        clusters=clusters.n,
+        r_a=r_a,
+        r_b=r_b,
+        r_ab=r_ab,
+        williams=williams_test(r_a, r_b, r_ab, len(human), n_effective=worth),
+        permutation=_permuted(sides, clusters.code, replicates, seed),
+        permutation_systems=_by_system(study, sides, units, replicates, seed),
+        bootstrap=Spelled(gap, ("p_value", "replicates_left_out")),
+    )
+
+
+def _permuted(sides: Sequence[Numbers], groups: Any, replicates: int, seed: int) -> Permuted:
+    test = permutation_test(*sides, groups=groups, replicates=replicates, seed=seed)
+    return Permuted(test.difference, test.p_value, np.nan, test.n_swaps, test.exact, test.replicates)
+
+
+def _by_system(
+    study: StudyFrames, sides: Sequence[Numbers], units: Codes, replicates: int, seed: int
+) -> Permuted | None:
+    """The test that swaps by system; None where so few systems could never tell a difference."""
+    systems = study.units["system"].replace("", None).to_numpy(dtype=object)[units]
+    if pd.isna(systems).any() or len(set(systems)) < MIN_SYSTEMS:
+        return None
+    return _permuted(sides, systems, replicates, seed)
+
+
+@dataclass(frozen=True)
+class PairMeans:
+    """The mean over ``n_pairs`` pairs of raters of each correlation."""
+
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    n_pairs: int
+    n_pairs_left_out: int
+
+    def of(self, method: str) -> Estimate:
+        """One of the three coefficients."""
+        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}[method]
+
+
+MeanPairwise = Mapping[str, PairMeans]
+"""Pairs of people by what they saw, and of the shown run with people."""
+
+
+def mean_pairwise(study: StudyFrames) -> MeanPairwise:
     """Mean correlation over pairs of raters: people by arm, and the shown run with people (paper, table 8).
 
     Those called blind are the scores no draft can have led: of the blind arm, and first scores. Drafts that were
     wrong on purpose are left out. Pairs are correlated over all criteria's units together; pairs that share fewer
     than two units, or in which one side never varies, are left out and counted.
     """
-    found = Result()
+    found = {}
     genuine = study.genuine
     for name, part in (
         ("people", genuine),
@@ -152,29 +249,52 @@ def _pair_correlations(data: Ratings) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["b", "pearson", "spearman", "kendall"])
 
 
-def _averaged(rows: pd.DataFrame) -> Result:
+def _averaged(rows: pd.DataFrame) -> PairMeans:
     used = rows.dropna(subset=["pearson"])
     reason = "no two raters share units on which both vary"
     means = {
         method: Estimate(used[method].mean()) if len(used) else Estimate.undefined(reason)
         for method in ("pearson", "spearman", "kendall")
     }
-    return Result(means, n_pairs=len(used), n_pairs_left_out=len(rows) - len(used))
+    return PairMeans(**means, n_pairs=len(used), n_pairs_left_out=len(rows) - len(used))
 
 
-def competence_section(study: StudyFrames, people: Ratings) -> Result:
+@dataclass(frozen=True)
+class PersonCompetence:
+    """The chance that one of a person's ``n`` scores is right."""
+
+    annotator: Any
+    n: int
+    competence: Estimate
+
+
+@dataclass(frozen=True)
+class Competence:
+    """Dawid and Skene's model of everybody; ``converged`` is None where it was not fitted, for the ``reason``."""
+
+    reason: str | None
+    annotators: list[PersonCompetence]
+    converged: bool | None = None
+    n_iterations: int | None = None
+
+
+def competence_section(people: Ratings) -> Competence:
     """Dawid and Skene's chance that a person's score is right, over all units."""
     if people.n_annotators < 3 or len(people.categories) > 20:
         reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
-        return Result(reason=reason, annotators=[])
+        return Competence(reason, [])
     steps = int(np.clip(STEPS / max(len(people.code), 1), 200, 5000))
     found = dawid_skene(people, tolerance=1e-6, max_iterations=steps)
     if found.reason:
-        return Result(reason=found.reason, annotators=[])
+        return Competence(found.reason, [])
     rated = np.bincount(people.annotator, minlength=people.n_annotators)
-    alone = Estimate.undefined("this person shares no unit with another")
     rows = [
-        {"annotator": name, "n": int(n), "competence": found.competence.get(name, alone)}
+        PersonCompetence(name, int(n), _competence_of(found.competence.get(name)))
         for name, n in zip(people.annotators, rated, strict=True)
     ]
-    return Result(reason=None, annotators=rows, converged=found.converged, n_iterations=found.n_iterations)
+    return Competence(None, rows, found.converged, found.n_iterations)
+
+
+def _competence_of(value: float | None) -> Estimate:
+    alone = Estimate.undefined("this person shares no unit with another")
+    return alone if value is None else Estimate(value)

@@ -35,10 +35,20 @@ def _people(study: StudyFrames, report: Document) -> str:
     kinds = [_count(groups.count(group), label) for group, label in labels.items() if group in groups]
     scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
     scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"
-    counts = report["agreement"]
+    counts, scored = report["agreement"], study.scored["instance"]
+    where = study.instances[study.instances["instance"].isin(scored)]
+    parts = [
+        _count(n, name)
+        for name, n in (
+            ("document", where["document"].replace("", None).nunique()),
+            ("system", where["system"].replace("", None).nunique()),
+        )
+        if n
+    ]
+    of = f" ({' by '.join(parts)})" if parts else ""
     return (
         f"{_count(report['annotators'], 'annotator')} ({' and '.join(kinds) or 'nobody yet'}) scored "
-        f"{_count(study.scored['instance'].nunique(), 'instance')} by "
+        f"{_count(scored.nunique(), 'instance')}{of} by "
         f"{_count(len(study.criteria), 'criterion', 'criteria')} {scale}: {_count(len(study.scored), 'score')} of "
         f"{_count(report['units'], 'unit')} (an instance by a criterion), {counts['n_units']:,} of them scored "
         f"by two or more."
@@ -66,18 +76,36 @@ def _arms(study: StudyFrames) -> str:
 
 def _agreement(report: Document) -> str:
     agreement = report["agreement"]
-    alphas, ordinal = agreement["humans"], agreement["intervals"]["humans"]["ordinal"]
-    found = (
-        f"Agreement is Krippendorff's alpha: ordinal {_number(alphas['ordinal'])}{_interval(ordinal)}, "
-        f"nominal {_number(alphas['nominal'])}, interval {_number(alphas['interval'])}; Gwet's AC2 (quadratic) "
-        f"{_number(agreement['ac2']['value'])}, percent agreement {_number(agreement['percent']['value'])}."
-    )
-    if alphas["ordinal"] is None:
-        return found
+    headline, alphas = agreement["headline"], agreement["humans"]
+    if headline["value"] is None:
+        return f"Krippendorff's alpha is {UNDEFINED} for every criterion."
+    scores = headline["scores"]
+    pooled = headline["pooled"]
     return (
-        f"{found} Intervals are 95%, from {report['replicates']:,} bootstrap replicates over units "
-        f"(bias-corrected and accelerated, seed {report['seed']}, {ordinal['replicates_left_out']} undefined "
-        f"replicates left out); they generalise over units, not over annotators."
+        f"Agreement is Krippendorff's ordinal alpha of {scores}: its mean over "
+        f"{_count(headline['criteria'], 'criterion', 'criteria')} is {_number(headline['value'])}"
+        f"{_interval(headline)}; pooled over all units, which differences between criteria inflate, it is "
+        f"{_number(pooled['value'])}{_interval(pooled)}. Of all scores pooled, nominal alpha is {_number(alphas['nominal'])}, interval alpha "
+        f"{_number(alphas['interval'])}, Gwet's AC2 (quadratic) {_number(agreement['ac2']['value'])} and percent "
+        f"agreement {_number(agreement['percent']['value'])}. {_sampling(headline)}"
+    )
+
+
+def _sampling(headline: Document) -> str:
+    """What the intervals and tests rest on."""
+    if headline.get("ci_low") is None:
+        return ""
+    kind, n = headline["resampled"], headline["clusters"]
+    whole = {
+        "documents": "each with all its instances, criteria and systems",
+        "instances": "each with all its criteria",
+    }[kind]
+    rough = "; so few make them rough" if headline["few_clusters"] else ""
+    return (
+        f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
+        f"by the estimated bias){rough}. They speak of other {kind} scored by these annotators, not of other "
+        "annotators; tests take the same clusters as independent. Comparisons of judges are adjusted by Holm's rule, "
+        "the screen of annotators by that of Benjamini and Hochberg."
     )
 
 
@@ -118,11 +146,15 @@ def _alignment(report: Document) -> str:
     alignment = report["alignment"]
     sentences = []
     for run in alignment["runs"]:
-        level = {name: run["correlations"][name]["kendall"] for name in ("dataset", "document", "system")}
-        taus = ", ".join(f"{_number(value)} at {name} level" for name, value in level.items())
+        level = {
+            name: run["correlations_mean"][name]["kendall"] for name in ("dataset", "document", "system")
+        }
+        taus = ", ".join(
+            f"{_number(value['value'])}{_interval(value)} at {name} level" for name, value in level.items()
+        )
         sentence = (
-            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate "
-            f"(tau-b) {taus}"
+            f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, in the mean over "
+            f"criteria, with tau-b {taus}"
         )
         test = run["alt_test"]
         if test["winning_rate"] is not None:
@@ -151,8 +183,8 @@ def _assistance(report: Document) -> str:
     parts = []
     if found["adoption"]["value"] is not None:
         parts.append(
-            f"Scores equalled the draft's more often with it in view than without by "
-            f"{_number(found['adoption']['value'])}{_interval(found['adoption'])}."
+            f"With the draft in view, the share of scores equal to the draft's was "
+            f"{_number(found['adoption']['value'])}{_interval(found['adoption'])} higher than without it."
         )
     if found["pull"]["value"] is not None:
         parts.append(

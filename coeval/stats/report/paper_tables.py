@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,18 +11,9 @@ from coeval.stats.behaviour.actions import ACTIONS, BEHAVIOURS, KINDS, action_ra
 from coeval.stats.estimates.results import plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.document import build_report
+from coeval.stats.report.tables import Table
 
 Document = Mapping[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """One table: ``name`` for files and labels, ``title``, ``note`` (what is counted), and its ``frame``."""
-
-    name: str
-    title: str
-    note: str
-    frame: pd.DataFrame
 
 
 def paper_tables(
@@ -51,7 +41,7 @@ def paper_tables(
 
 
 def _criteria_actions(votes: pd.DataFrame) -> Table:
-    rates = plain(action_rates(votes))["overall"]
+    rates = plain(action_rates(votes).overall)
     return Table(
         "criteria_actions",
         "Actions on proposed criteria",
@@ -85,15 +75,23 @@ def _score_changes(document: Document) -> Table:
 def _agreement(document: Document) -> Table:
     agreement = document["agreement"]
     pooled = {"criterion": "all", **agreement, **agreement["intervals"]["humans"]["ordinal"]}
-    rows = [
+    headline = agreement["headline"]
+    mean = {
+        **headline,
+        "criterion": f"mean over criteria ({headline['scores']})",
+        "ordinal": headline["value"],
+    }
+    rows = [mean] + [
         {**row, **row["humans"], "ac2": row["ac2"]["value"], "percent": row["percent"]["value"]}
         for row in (*agreement["per_criterion"], pooled)
     ]
+    kind = headline.get("resampled") or "clusters"
     return Table(
         "agreement",
         "Agreement between people",
-        "Krippendorff's alpha; 95% interval of ordinal alpha over units; share of replicates below .667; "
-        "quadratic AC2 and percent agreement beside it.",
+        f"Krippendorff's alpha; 95% interval of ordinal alpha from leaving out one of the {kind} at a time, for these "
+        "people; share of replicates below .667; quadratic AC2 and percent agreement beside it. All: the criteria "
+        "pooled.",
         _frame(
             rows,
             (
@@ -105,6 +103,7 @@ def _agreement(document: Document) -> Table:
                 "interval",
                 "ci_low",
                 "ci_high",
+                "clusters",
                 "p_below_667",
                 "ac2",
                 "percent",
@@ -117,7 +116,7 @@ def _pairwise(document: Document) -> Table:
     return Table(
         "pairwise",
         "Agreement of every two raters",
-        "Krippendorff's alpha over the units both scored; jackknife interval of ordinal alpha; "
+        "Krippendorff's alpha over the units both scored; interval of ordinal alpha from leaving out clusters; "
         "the model is called llm (paper, figures 3 to 5).",
         _frame(
             document["agreement"]["pairwise"],
@@ -128,24 +127,33 @@ def _pairwise(document: Document) -> Table:
 
 def _time(document: Document) -> Table:
     time = document["time"]
-    sample = time["minutes_per_sample"]
-    whole = {
-        "criterion": "whole sample (minutes)",
-        "n": sample["n"],
-        "mean_seconds": sample["mean"],
-        "median_seconds": sample["median"],
-        "mean_seconds_idle_cut": sample["mean_up_to_30_minutes"],
-    }
     frame = _frame(
-        [*time["per_criterion"], whole],
+        time["per_criterion"],
         ("criterion", "n", "mean_seconds", "median_seconds", "mean_seconds_idle_cut", "mean_active_seconds"),
     )
     return Table(
         "time",
-        "Seconds a criterion and minutes a sample",
+        "Seconds a criterion",
         f"{time['n_untimed']} untimed submissions left out. Idle cut: spans up to "
-        f"{time['idle_cut_seconds']:g} s, samples up to 30 minutes (paper, table 7 and figure 8).",
+        f"{time['idle_cut_seconds']:g} s (paper, figure 8).",
         frame if time["n_timed"] else frame.iloc[:0],
+    )
+
+
+def _sample_time(document: Document) -> Table:
+    time, sample = document["time"], document["time"]["minutes_per_sample"]
+    row = {
+        "samples": sample["n"],
+        "mean_minutes": sample["mean"],
+        "median_minutes": sample["median"],
+        "mean_minutes_up_to_15": sample["mean_up_to_15_minutes"],
+        "mean_minutes_up_to_30": sample["mean_up_to_30_minutes"],
+    }
+    return Table(
+        "time_per_sample",
+        "Minutes a sample",
+        "One person's whole work on one instance, its timed criteria together (paper, table 7).",
+        _frame([row] if time["n_timed"] else [], tuple(row)),
     )
 
 
@@ -171,44 +179,44 @@ def _behaviours(document: Document) -> Table:
     return Table(
         "behaviours",
         "Correction, scrutiny, subjectivity, outlier",
-        f"{rules}. The blind arm is held against the withheld draft (paper, table 9).",
+        f"By rules of our own: {rules}. The blind arm is held against the withheld draft. The paper's table 9 counts "
+        "the same four names by judgment, and its data is not released.",
         _frame(rows, ("arm", "behaviour", "n", "of", "rate")),
     )
 
 
 def _distributions(document: Document) -> Table:
-    rows = [
-        {
-            "source": row["source"],
-            "system": row["system"] or "all",
-            "n": row["n"],
-            "mean": row["mean"],
-            **row["counts"],
-        }
-        for row in document["behaviour"]["distributions"]
-    ]
-    scores = sorted(
-        {score for row in document["behaviour"]["distributions"] for score in row["counts"]}, key=float
-    )
-    frame = (
-        _frame(rows, ("source", "system", "n", "mean", *scores))
-        if len(scores) <= 20
-        else _frame(rows, ("source", "system", "n", "mean"))
-    )
-    return Table(
+    rows = document["behaviour"]["distributions"]
+    return _shares_table(
         "distributions",
         "Scores by source",
-        "How often each score was given (paper, figures 2, 6, 7).",
-        frame.fillna({score: 0 for score in scores}),
+        "How often each score was given, over all criteria (paper, figures 6 and 7).",
+        [{**row, "system": row["system"] or "all"} for row in rows],
+        "system",
     )
+
+
+def _distributions_by_criterion(document: Document) -> Table:
+    return _shares_table(
+        "distributions_by_criterion",
+        "Scores by source and criterion",
+        "How often each score was given, over all systems (paper, figure 2).",
+        document["behaviour"]["distributions_by_criterion"],
+        "criterion",
+    )
+
+
+def _shares_table(name: str, title: str, note: str, found: Sequence[Mapping[str, Any]], by: str) -> Table:
+    scores = sorted({score for row in found for score in row["counts"]}, key=float)
+    rows = [{**row, **dict.fromkeys(scores, 0), **row["counts"]} for row in found]
+    columns = ("source", by, "n", "mean", *scores) if len(scores) <= 20 else ("source", by, "n", "mean")
+    return Table(name, title, note, _frame(rows, columns))
 
 
 def _systems(document: Document) -> Table:
     rows = [
         {
             **row,
-            "ci_low": row["human"].get("ci_low"),
-            "ci_high": row["human"].get("ci_high"),
             "prediction_powered": row["prediction_powered"]["value"],
         }
         for row in document["systems"]
@@ -216,10 +224,23 @@ def _systems(document: Document) -> Table:
     return Table(
         "systems",
         "Systems compared",
-        "Mean scores; interval of the people's mean over units, t.",
+        "Mean scores; interval of the people's mean from leaving out clusters, for these people; rank by it, with the "
+        "middle 95% of its ranks when the clusters are drawn anew.",
         _frame(
             rows,
-            ("system", "n", "human_mean", "ci_low", "ci_high", "llm_mean", "n_llm", "prediction_powered"),
+            (
+                "system",
+                "n",
+                "human_mean",
+                "ci_low",
+                "ci_high",
+                "rank",
+                "rank_low",
+                "rank_high",
+                "llm_mean",
+                "n_llm",
+                "prediction_powered",
+            ),
         ),
     )
 
@@ -228,7 +249,12 @@ def _judges(document: Document) -> Table:
     alignment = document["alignment"]
     rows = []
     for run in alignment["runs"]:
-        for part in (*run["per_criterion"], {**run, "criterion": "all"}):
+        means = {
+            level: {name: entry["value"] for name, entry in values.items() if name != "n_criteria"}
+            for level, values in run["correlations_mean"].items()
+        }
+        mean = {"criterion": "mean", "n_units": run["n_units"], "correlations": means, "alt_test": {}}
+        for part in (*run["per_criterion"], mean, {**run, "criterion": "all"}):
             levels = {
                 f"{level}_{name}": part["correlations"][level][name]
                 for level in ("dataset", "document", "system")
@@ -240,8 +266,8 @@ def _judges(document: Document) -> Table:
                     "criterion": part["criterion"],
                     "n": part["n_units"],
                     **levels,
-                    "winning_rate": part["alt_test"]["winning_rate"],
-                    "advantage": part["alt_test"]["advantage_probability"],
+                    "winning_rate": part["alt_test"].get("winning_rate"),
+                    "advantage": part["alt_test"].get("advantage_probability"),
                 }
             )
     columns = list(rows[0]) if rows else ["run"]
@@ -249,7 +275,7 @@ def _judges(document: Document) -> Table:
         "judges",
         "Judges against people",
         f"People's mean score of a unit, from {alignment['labels']} scores; alt-test with RMSE, "
-        f"epsilon {alignment['epsilon']:g}, Benjamini-Yekutieli.",
+        f"epsilon {alignment['epsilon']:g}, Benjamini-Yekutieli. All: the criteria pooled; mean: their mean.",
         _frame(rows, columns),
     )
 
@@ -268,8 +294,11 @@ def _assistance(document: Document) -> Table:
         "assistance",
         "The effect of assistance",
         "Assisted minus blind: share of scores equal to the draft's, mean distance from it, ordinal alpha; "
-        "pull: share of the way to a shifted shown score. Intervals over instances (alpha: units).",
-        _frame(rows, ("estimate", "value", "ci_low", "ci_high", "p_value")),
+        "pull: share of the way to a shifted shown score. Intervals from leaving out clusters, for these people; the "
+        "last two columns hold for people like these.",
+        _frame(
+            rows, ("estimate", "value", "ci_low", "ci_high", "p_value", "people_ci_low", "people_ci_high")
+        ),
     )
 
 
@@ -288,9 +317,11 @@ _MAKERS: Sequence[Callable[[Document], Table]] = (
     _agreement,
     _pairwise,
     _time,
+    _sample_time,
     _correlations,
     _behaviours,
     _distributions,
+    _distributions_by_criterion,
     _systems,
     _judges,
     _assistance,
@@ -298,6 +329,15 @@ _MAKERS: Sequence[Callable[[Document], Table]] = (
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [{column: row.get(column) for column in columns} for row in rows], columns=list(columns)
+    frame = pd.DataFrame(
+        [{column: row.get(column) for column in columns} for row in rows], columns=list(columns), dtype=object
     )
+    return frame.apply(_typed)
+
+
+def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Counts as whole numbers, also where some are missing; other numbers as numbers."""
+    known = column.dropna()
+    if len(known) and all(type(value) is int for value in known):
+        return column.astype("Int64")
+    return column.infer_objects()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -12,8 +13,8 @@ from coeval.stats.agreement.alpha import plain_alpha
 from coeval.stats.agreement.disagreement import Level
 from coeval.stats.agreement.pairs import pair_tables
 from coeval.stats.agreement.patterns import MANY, sample_units
-from coeval.stats.estimates.intervals import JACKKNIFE
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.estimates.clusters import Clusters
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Ratings
 
 SHOWN: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -21,38 +22,62 @@ MANY_PAIRS = 2000
 """Beyond this many pairs of annotators, only those who share a unit are listed."""
 
 
-def list_pairs(people: Ratings, everyone: Ratings) -> Iterator[Result]:
-    """Every two raters, the model last: the three alphas, a jackknife interval of the ordinal one, kappas."""
+@dataclass(frozen=True)
+class RaterPair:
+    """Two raters over the ``n`` units both scored; the interval is of ordinal alpha, None without tables."""
+
+    a: Hashable
+    b: Hashable
+    n: int
+    nominal: Estimate
+    ordinal: Estimate
+    interval: Estimate
+    percent: float | None = None
+    cohen: float | None = None
+    cohen_quadratic: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    interval_kind: str | None = None
+
+
+def list_pairs(people: Ratings, everyone: Ratings, clusters: Clusters) -> Iterator[RaterPair]:
+    """Every two raters, the model last: the three alphas, an interval of the ordinal one over clusters, kappas.
+
+    ``clusters`` are those of the units of ``everyone``.
+    """
     everybody = people.n_annotators * (people.n_annotators - 1) / 2 <= MANY_PAIRS
-    for a, b, n, alphas, details in _listed(people, everyone):
+    for a, b, n, alphas, details in _listed(people, everyone, clusters):
         if n or everybody:
             reason = "every score of both is the same" if n else "they share no unit"
-            names: dict[str, Hashable] = {"a": a, "b": b}
-            values = {
-                level: Estimate.undefined(reason) if np.isnan(value) else Estimate(value)
-                for level, value in alphas.items()
-            }
-            yield Result(names, n=n, **values, **details)
+            nominal, ordinal, interval = (
+                Estimate.undefined(reason) if np.isnan(alphas[level]) else Estimate(alphas[level])
+                for level in SHOWN
+            )
+            yield RaterPair(a, b, n, nominal, ordinal, interval, **details)
 
 
 Listed = Iterator[tuple[Hashable, Hashable, int, dict[Level, float], dict[str, Any]]]
 
 
-def _listed(people: Ratings, everyone: Ratings) -> Listed:
+def _listed(people: Ratings, everyone: Ratings, clusters: Clusters) -> Listed:
     """From tables; where the model's scores are near-continuous, its pairs without."""
     if len(everyone.categories) <= MANY:
-        yield from _from_tables(everyone)
+        yield from _from_tables(everyone, clusters)
         return
-    yield from _from_tables(people) if len(people.categories) <= MANY else _without_tables(people)
+    if len(people.categories) <= MANY:
+        places = np.searchsorted(np.asarray(everyone.units), np.asarray(people.units))
+        yield from _from_tables(people, Clusters(clusters.code[places], clusters.kind))
+    else:
+        yield from _without_tables(people)
     if everyone.n_annotators > people.n_annotators:
         model = everyone.n_annotators - 1
         for k in range(model):
             yield from _without_tables(everyone.where(np.isin(everyone.annotator, (k, model))), (k, model))
 
 
-def _from_tables(data: Ratings) -> Listed:
-    names = data.annotators
-    for block in pair_tables(data):
+def _from_tables(data: Ratings, clusters: Clusters) -> Listed:
+    names, kind = data.annotators, f"jackknife over {clusters.kind}, t"
+    for block in pair_tables(data, clusters):
         alphas = {level: block.alphas(level) for level in SHOWN}
         low, high = block.alpha_limits("ordinal")
         more = {
@@ -68,7 +93,7 @@ def _from_tables(data: Ratings) -> Listed:
                 names[block.a + 1 + k],
                 int(n),
                 {level: alphas[level][k] for level in SHOWN},
-                {name: float(values[k]) for name, values in more.items()} | {"interval_kind": JACKKNIFE},
+                {name: float(values[k]) for name, values in more.items()} | {"interval_kind": kind},
             )
 
 
@@ -81,5 +106,5 @@ def _without_tables(data: Ratings, only: tuple[int, int] | None = None) -> Liste
             data.annotators[b],
             len(sample.times),
             {level: plain_alpha(sample, level) for level in SHOWN},
-            dict.fromkeys(("percent", "cohen", "cohen_quadratic", "ci_low", "ci_high")),
+            {},
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.report.paper_tables import Table
+from coeval.stats.report.tables import Table
 
 MISSING = "–"
 LATEX = {
@@ -102,15 +102,13 @@ def _latex(table: Table) -> str:
 def column_cells(column: pd.Series[Any]) -> list[str]:
     """A column as it stands in a table: counts whole, other numbers to three places, nothing as a dash.
 
-    >>> column_cells(pd.Series([2.0, 2.5, None])), column_cells(pd.Series([2.0, 3.0])), column_cells(pd.Series(["x"]))
-    (['2.000', '2.500', '–'], ['2', '3'], ['x'])
+    >>> column_cells(pd.Series([2.0, 2.5, None])), column_cells(pd.Series([2, None], dtype="Int64"))
+    (['2.000', '2.500', '–'], ['2', '–'])
     """
-    numbers = [value for value in column if isinstance(value, float) and not pd.isna(value)]
-    places = 0 if numbers and all(value.is_integer() and abs(value) > 1 for value in numbers) else 3
     return [
         MISSING
         if value is None or pd.isna(value)
-        else f"{value:.{places}f}"
+        else f"{value:.3f}"
         if isinstance(value, float)
         else str(value)
         for value in column

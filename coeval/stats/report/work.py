@@ -1,89 +1,212 @@
-"""The sections on what people did: actions, score changes, time, behaviour, systems, the effect of assistance."""
+"""The sections on what people did: actions, score changes, time, behaviour, and what drafts quote."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from coeval.stats.behaviour.actions import action_rates, four_behaviours, score_changes
-from coeval.stats.behaviour.assistance import arm_alphas, catch_rates, draft_effects
-from coeval.stats.behaviour.first_scores import first_effect
-from coeval.stats.behaviour.times import drift, time_spent
-from coeval.stats.estimates.later import special
-from coeval.stats.estimates.prediction import ppi_mean
-from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, is_planted, once
-from coeval.stats.report.agreement import spelled
-from coeval.stats.report.alignment import LEANED, choose_labels
-from coeval.stats.report.comparisons import human_means
+from coeval.stats.behaviour.actions import (
+    ActionRates,
+    FourBehaviours,
+    Rates,
+    ScoreChanges,
+    action_rates,
+    four_behaviours,
+    score_changes,
+)
+from coeval.stats.behaviour.times import TimeSpent, drift, time_curve, time_spent
+from coeval.stats.estimates.results import FLAT, Estimate
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, is_planted
 
 
-def actions_section(study: StudyFrames) -> Result:
+def actions_section(study: StudyFrames) -> ActionRates:
     """Action rates on the drafted lines of assisted submissions, overall and by kind of line."""
     return action_rates(study.actions[study.actions["arm"] == ASSISTED])
 
 
-def score_change_section(study: StudyFrames) -> Result:
+def actions_by(study: StudyFrames, column: str) -> dict[str, Rates]:
+    """Action rates over all lines of assisted submissions, by ``criterion`` or ``annotator``."""
+    assisted = study.actions[study.actions["arm"] == ASSISTED]
+    return {str(name): action_rates(part).overall for name, part in assisted.groupby(column)}
+
+
+def actions_by_criterion(study: StudyFrames) -> dict[str, Rates]:
+    """Action rates by criterion, in the order of the set."""
+    rates = actions_by(study, "criterion")
+    return {criterion: rates[criterion] for criterion in study.criteria if criterion in rates}
+
+
+def actions_by_annotator(study: StudyFrames) -> dict[str, Rates]:
+    """Action rates by annotator."""
+    return actions_by(study, "annotator")
+
+
+@dataclass(frozen=True)
+class CriterionChanges:
+    """The score changes of one criterion."""
+
+    criterion: str
+    changes: ScoreChanges = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
+class ScoreChangeSection:
+    """How assisted people moved the drafted scores."""
+
+    overall: ScoreChanges = field(metadata=FLAT)
+    n_planted_left_out: int = field(metadata={"key": "n_sown_left_out"})
+    per_criterion: list[CriterionChanges]
+
+
+def score_change_section(study: StudyFrames) -> ScoreChangeSection:
     """How assisted people moved the drafted scores; drafts that were wrong on purpose are left out."""
     assisted = study.scores[study.scores["arm"] == ASSISTED]
     planted = is_planted(assisted)
     genuine = assisted[~planted]
-    found = score_changes(genuine["score"], genuine["draft_score"])
+    order = {criterion: place for place, criterion in enumerate(study.criteria)}
     parts = [
-        Result({"criterion": criterion}, **score_changes(part["score"], part["draft_score"]))
+        CriterionChanges(str(criterion), score_changes(part["score"], part["draft_score"]))
         for criterion, part in genuine.groupby("criterion", sort=False)
     ]
-    order = {criterion: place for place, criterion in enumerate(study.criteria)}
-    return Result(
-        found,
-        n_sown_left_out=int(planted.sum()),
-        per_criterion=sorted(parts, key=lambda part: order.get(part["criterion"], len(order))),
+    return ScoreChangeSection(
+        overall=score_changes(genuine["score"], genuine["draft_score"]),
+        n_planted_left_out=int(planted.sum()),
+        per_criterion=sorted(parts, key=lambda part: order.get(part.criterion, len(order))),
     )
 
 
-def time_section(study: StudyFrames) -> Result:
+def score_moves(study: StudyFrames) -> pd.DataFrame:
+    """How often assisted people left a drafted score at each score: ``draft, person, n, share``.
+
+    A drafted score between two points (a mean of samples) counts as the nearest, halves up; ``share`` is of all
+    that were drafted so.
+    """
+    known = study.scores.dropna(subset=["score", "draft_score"])
+    known = known[(known["arm"] == ASSISTED) & ~is_planted(known)]
+    known = known.assign(draft=np.floor(known["draft_score"] + 0.5), person=known["score"])
+    if known.empty:
+        return pd.DataFrame(columns=["draft", "person", "n", "share"])
+    points = sorted({*(study.points() or ()), *known["draft"], *known["person"]})
+    cells = pd.MultiIndex.from_product([points, points], names=["draft", "person"])
+    frame = known.groupby(["draft", "person"]).size().reindex(cells, fill_value=0).reset_index(name="n")
+    totals = frame.groupby("draft")["n"].transform("sum")
+    return frame.assign(share=(frame["n"] / totals.where(totals > 0)).fillna(0.0))
+
+
+@dataclass(frozen=True)
+class PartTime:
+    """Seconds a submission of one annotator, or in one arm: ``label`` names which."""
+
+    label: Mapping[str, Any] = field(metadata=FLAT)
+    n: int
+    mean_seconds: float
+    median_seconds: float
+
+    @property
+    def name(self) -> str:
+        return str(next(iter(self.label.values())))
+
+
+@dataclass(frozen=True)
+class TimeSection:
+    """How long the work took."""
+
+    spent: TimeSpent = field(metadata=FLAT)
+    per_annotator: list[PartTime]
+    per_arm: list[PartTime]
+
+
+def time_section(study: StudyFrames) -> TimeSection:
     """Seconds a criterion and minutes a sample, with idle time in and out, and by annotator and arm."""
-    found = time_spent(study.scores)
+    spent = time_spent(study.scores)
     order = {criterion: place for place, criterion in enumerate(study.criteria)}
-    found["per_criterion"].sort(key=lambda part: order.get(part["criterion"], len(order)))
-    for column in ("annotator", "arm"):
-        found[f"per_{column}"] = [
-            Result(
-                {column: name},
-                n=int(part["wall_seconds"].notna().sum()),
-                mean_seconds=_mean(part["wall_seconds"]),
-                median_seconds=_median(part["wall_seconds"]),
-            )
-            for name, part in study.scores.groupby(column)
-        ]
-    return found
+    parts = sorted(spent.per_criterion, key=lambda part: order.get(part.criterion, len(order)))
+    by_annotator, by_arm = (_times_by(study.scores, column) for column in ("annotator", "arm"))
+    return TimeSection(replace(spent, per_criterion=parts), by_annotator, by_arm)
 
 
-def _mean(values: pd.Series[Any]) -> float:
-    return float(values.astype(float).mean())
+def _times_by(scores: pd.DataFrame, column: str) -> list[PartTime]:
+    return [
+        PartTime(
+            {column: name},
+            int(part["wall_seconds"].notna().sum()),
+            float(part["wall_seconds"].astype(float).mean()),
+            float(part["wall_seconds"].astype(float).median()),
+        )
+        for name, part in scores.groupby(column)
+    ]
 
 
-def _median(values: pd.Series[Any]) -> float:
-    return float(values.astype(float).median())
+def time_curves(study: StudyFrames) -> pd.DataFrame:
+    """The share of submissions done within so many seconds, by criterion: ``criterion, seconds, share``."""
+    timed = study.scores[study.scores["wall_seconds"] > 0]
+    curves = [
+        time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=criterion)
+        for criterion in study.criteria
+    ]
+    return pd.concat([pd.DataFrame(columns=["criterion", "seconds", "share"]), *curves])
 
 
-def behaviour_section(study: StudyFrames) -> Result:
+@dataclass(frozen=True)
+class Distribution:
+    """How often each score was given, by a source, over all systems (None) or by one; by criterion where it is one."""
+
+    source: str
+    system: str | None
+    n: int
+    mean: Estimate
+    counts: Mapping[str, int]
+    criterion: str | None = None
+
+
+@dataclass(frozen=True)
+class DriftPoint:
+    """A person's scores against the others' in one part of their work."""
+
+    annotator: Any
+    part: int
+    n: int
+    mean_gap: float
+
+
+@dataclass(frozen=True)
+class BehaviourSection:
     """The four behaviours, score distributions by source, and drift over the course of the work.
 
-    Returns
-    -------
-    Result
-        ``assisted``, ``blind`` and ``first`` (four behaviours with counts), ``definitions``, ``distributions``
-        (how often each score was given, by source: people by arm, in the arm first both before and after the
-        draft was shown, and the shown run; overall and by system) and ``drift``.
+    Sources are people by arm, in the arm first both before and after the draft was shown, and the shown run;
+    ``distributions`` are over all criteria, ``distributions_by_criterion`` over all systems by criterion.
     """
-    found = four_behaviours(study.scores)
+
+    behaviours: FourBehaviours = field(metadata=FLAT)
+    distributions: list[Distribution]
+    distributions_by_criterion: list[Distribution]
+    drift: list[DriftPoint]
+
+
+def behaviour_section(study: StudyFrames) -> BehaviourSection:
+    """The four behaviours, score distributions and drift."""
+    sources = _sources(study)
+    moved = drift(study.scored)
+    return BehaviourSection(
+        four_behaviours(study.scores),
+        [row for source, frame in sources.items() for row in _distributions(study, source, frame)],
+        [row for source, frame in sources.items() for row in _by_criterion(study, source, frame)],
+        [
+            DriftPoint(row["annotator"], int(row["part"]), int(row["n"]), float(row["mean_gap"]))
+            for row in moved.to_dict(orient="records")
+        ],
+    )
+
+
+def _sources(study: StudyFrames) -> dict[str, pd.DataFrame]:
     scored, model = study.scored, study.shown_scores.rename("score").reset_index()
     by_arm = {arm: scored[scored["arm"] == arm] for arm in (ASSISTED, BLIND, FIRST)}
     before = by_arm[FIRST].assign(score=by_arm[FIRST]["first_score"].astype(float)).dropna(subset=["score"])
-    sources = {
+    return {
         "people": scored,
         "people_assisted": by_arm[ASSISTED],
         "people_blind": by_arm[BLIND],
@@ -91,12 +214,9 @@ def behaviour_section(study: StudyFrames) -> Result:
         "people_first_after": by_arm[FIRST],
         "llm": model,
     }
-    distributions = [row for source, frame in sources.items() for row in _distributions(study, source, frame)]
-    moved = drift(study.scored)
-    return Result(found, distributions=distributions, drift=moved.to_dict(orient="records"))
 
 
-def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Result]:
+def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Distribution]:
     """How often each score was given, overall (system None) and by system."""
     if not len(frame):
         return []
@@ -104,10 +224,17 @@ def _distributions(study: StudyFrames, source: str, frame: pd.DataFrame) -> list
     systems = study.units["system"].replace("", None).to_numpy()[frame["unit"].to_numpy()]
     parts += [(str(name), part) for name, part in frame["score"].groupby(systems, sort=False)]
     return [
-        Result(
-            source=source, system=system, n=len(values), mean=Estimate(values.mean()), counts=_counts(values)
-        )
+        Distribution(source, system, len(values), Estimate(values.mean()), _counts(values))
         for system, values in parts
+    ]
+
+
+def _by_criterion(study: StudyFrames, source: str, frame: pd.DataFrame) -> list[Distribution]:
+    places = frame["unit"].to_numpy(dtype=np.int64) % max(len(study.criteria), 1)
+    return [
+        Distribution(source, None, len(values), Estimate(values.mean()), _counts(values), criterion)
+        for place, criterion in enumerate(study.criteria)
+        if len(values := frame["score"][places == place])
     ]
 
 
@@ -115,127 +242,59 @@ def _counts(values: pd.Series[float]) -> dict[str, int]:
     return {f"{score:g}": int(n) for score, n in values.value_counts().sort_index().items()}
 
 
-def systems_section(study: StudyFrames) -> list[Result]:
-    """The systems by mean score: of people, of the shown run, and prediction-powered.
+@dataclass(frozen=True)
+class Quoted:
+    """How many passages drafts quote, and how many of them, and which share, are not in the text."""
 
-    Returns
-    -------
-    list of Result
-        In the order of the instances: ``system``, ``n`` (people's scores), ``human_mean`` with ``human``
-        (interval over units), ``llm_mean``, ``n_llm``, ``n_units`` and ``prediction_powered``: people's mean
-        corrected by the model's scores of the units nobody scored without the draft, undefined where drafts
-        were in view.
-    """
-    scored, model = study.scored, study.shown_scores
-    systems = study.units["system"].replace("", None)
-    reference = choose_labels(study)
-    labelled = human_means(reference.scored)
-    by_system = (
-        dict(iter(scored.groupby(systems.to_numpy()[scored["unit"]], sort=False))) if len(scored) else {}
-    )
-    found = []
-    for name in systems.dropna().unique():
-        units = np.flatnonzero((systems == name).to_numpy())
-        own, drafted = by_system.get(name, scored.iloc[:0]), model[model.index.isin(units)]
-        found.append(
-            Result(
-                {
-                    "system": name,
-                    "n": len(own),
-                    "human_mean": _average(own["score"], "no person scored this system"),
-                    "llm_mean": _average(drafted, "no shown draft of this system has a score"),
-                    "n_llm": len(drafted),
-                    "n_units": int(own["unit"].nunique()),
-                    "human": _interval(own),
-                },
-                prediction_powered=_powered(reference.leaned, labelled[labelled.index.isin(units)], drafted),
-            )
-        )
-    return found
+    n: int
+    not_found: int
+    share: Estimate
 
 
-def _average(values: pd.Series[float], reason: str) -> Estimate:
-    return Estimate(values.astype(float).mean(), n=len(values)) if len(values) else Estimate.undefined(reason)
+@dataclass(frozen=True)
+class QuotedCriterion:
+    """The passages quoted for one criterion."""
+
+    criterion: str
+    quoted: Quoted = field(metadata=FLAT)
 
 
-def _interval(own: pd.DataFrame) -> Result:
-    """The people's mean over units, each unit counting once, with a t interval over units."""
-    means = np.asarray(human_means(own), dtype=float)
-    if len(means) < 2:
-        return spelled(Estimate.undefined("fewer than two units were scored"))
-    se = float(means.std(ddof=1) / np.sqrt(len(means)))
-    half, middle = float(special.stdtrit(len(means) - 1, 0.975)) * se, float(means.mean())
-    return spelled(
-        Estimate(middle, ci_low=middle - half, ci_high=middle + half, se=se, interval_kind="over units, t")
-    )
+@dataclass(frozen=True)
+class QuotedRun:
+    """The passages that one run quotes."""
+
+    run: str
+    label: str
+    quoted: Quoted = field(metadata=FLAT)
+    per_criterion: list[QuotedCriterion]
 
 
-def _powered(leaned: bool, labelled: pd.Series[float], drafted: pd.Series[float]) -> Result:
-    if leaned:
-        return spelled(Estimate.undefined(LEANED))
-    both = labelled.index.intersection(drafted.index)
-    rest = drafted.index.difference(labelled.index)
-    return spelled(
-        ppi_mean(labelled[both].to_numpy(), drafted[both].to_numpy(), drafted[rest].to_numpy()),
-        "lam",
-        "n",
-        "n_unlabeled",
-        "classical",
-    )
+@dataclass(frozen=True)
+class QuotesSection:
+    """The passages that all runs quote, and by run."""
+
+    quoted: Quoted = field(metadata=FLAT)
+    per_run: list[QuotedRun]
 
 
-@once
-def draft_effects_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
-    """Adoption, distance and pull alone, as the assistance section has them, and there much sooner."""
-    found = draft_effects(study.scored, replicates=replicates, seed=seed)
-    counts = ("n_assisted", "n_blind", "n_shifted", "n_instances", "replicates", "replicates_left_out")
-    return Result({name: spelled(value, "p_value", *counts) for name, value in found.items()})
-
-
-def assistance_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> Result:
-    """How far the draft moved people: adoption, distance, pull, alphas by arm, catch rates of planted errors.
-
-    ``first`` has those who scored before they saw the draft (``first_effect``).
-    """
-    effects = draft_effects_section(study, replicates=replicates, seed=seed)
-    found = Result(effects, **arm_alphas(study.scored, replicates=replicates, seed=seed))
-    found["alpha_difference"] = spelled(found["alpha_difference"], "p_value", "n_units_a", "n_units_b")
-    planted = catch_rates(study.scored)
-    found["sown"] = Result(
-        planted,
-        caught=spelled(planted["caught"]),
-        lines=Result(planted["lines"], caught=spelled(planted["lines"]["caught"])),
-        per_annotator=[Result(row, caught=spelled(row["caught"])) for row in planted["per_annotator"]],
-    )
-    first = first_effect(study.scored, replicates=replicates, seed=seed)
-    found["first"] = Result(first, adoption=spelled(first["adoption"], "p_value", "replicates"))
-    return found
-
-
-def quotes_section(study: StudyFrames) -> Result:
-    """How many passages the drafts quote, and the share that is not in the text: over all runs, by run, by criterion.
-
-    Returns
-    -------
-    Result
-        ``n``, ``not_found``, ``share``; ``per_run``: a list of ``run``, ``label`` and the same, each with
-        ``per_criterion``.
-    """
+def quotes_section(study: StudyFrames) -> QuotesSection:
+    """How many passages the drafts quote, and the share that is not in the text: in all, by run, by criterion."""
     runs = [
-        Result(
-            {"run": str(run), "label": str(part["run_label"].iloc[0])},
-            **_quoted(part),
-            per_criterion=[
-                Result({"criterion": criterion}, **_quoted(own))
+        QuotedRun(
+            str(run),
+            str(part["run_label"].iloc[0]),
+            _quoted(part),
+            [
+                QuotedCriterion(str(criterion), _quoted(own))
                 for criterion, own in part.groupby("criterion", sort=False)
             ],
         )
         for run, part in study.quotes.groupby("run", sort=False)
     ]
-    return Result(_quoted(study.quotes), per_run=runs)
+    return QuotesSection(_quoted(study.quotes), runs)
 
 
-def _quoted(part: pd.DataFrame) -> dict[str, Any]:
+def _quoted(part: pd.DataFrame) -> Quoted:
     n, lost = int(part["n"].sum()), int(part["not_found"].sum())
     share = Estimate(lost / n, n=n) if n else Estimate.undefined("no draft quotes the text")
-    return {"n": n, "not_found": lost, "share": share}
+    return Quoted(n, lost, share)

@@ -18,7 +18,7 @@ else:
 import numpy as np
 import pandas as pd
 
-from coeval.stats.agreement.resampling import ACCEPTABLE, TENTATIVE
+from coeval.stats.agreement.clustered import ACCEPTABLE, TENTATIVE
 from coeval.stats.behaviour.actions import ACTIONS
 from coeval.ui.components.chart_style import (
     BRAND,

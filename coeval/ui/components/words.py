@@ -9,25 +9,34 @@ from typing import Any
 
 from coeval.stats.estimates.results import Estimate
 
-INTERVALS = {
-    "bootstrap over units, bias-corrected and accelerated": "items resampled (BCa)",
-    "bootstrap over units, percentile": "items resampled (percentiles)",
-    "jackknife over units, t": "items left out one by one (jackknife)",
-    "linearised over units, t": "items vary, people are fixed (linearised)",
-    "Wilson": "Wilson interval",
-}
-"""Kinds of interval, as the statistics name them, in the words of the page."""
+
+def interval_words(kind: str) -> str:
+    """A kind of interval, as the statistics name it, in the words of the page.
+
+    >>> interval_words("jackknife over documents, t")
+    'documents left out one by one, for these people'
+    >>> interval_words("jackknife over instances, t, with two units added")
+    'instances left out one by one, for these people, with two units added'
+    """
+    named = re.match(r"jackknife over (\w+), t(.*)", kind)
+    if named:
+        return f"{named[1]} left out one by one, for these people{named[2]}"
+    return {"Wilson": "Wilson interval, for these people"}.get(kind, kind)
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A coefficient as papers print it, without the 0 before the point.
+    """A coefficient as papers print it, without the 0 before the point; one place more where all would be 0.
 
     >>> number(0.6294), number(-0.021), number(1.0), number(None), number(float("nan"))
     ('.63', '−.02', '1.00', 'undefined', 'undefined')
+    >>> number(-0.0014), number(0.0004), number(0)
+    ('−.001', '.000', '.00')
     """
     if value is None or math.isnan(value):
         return "undefined"
     text = f"{abs(value):.{digits}f}"
+    if value and not float(text):
+        text = f"{abs(value):.{digits + 1}f}"
     sign = "−" if value < 0 and float(text) else ""
     return sign + (text[1:] if text.startswith("0.") else text)
 
@@ -105,13 +114,9 @@ def facts(value: Any) -> Iterator[str]:
         yield plural(details["n_annotators"], "person", "people")
     kind = details.get("interval_kind")
     if interval(value) and kind:
-        yield INTERVALS.get(kind, str(kind)) + _times(details)
-
-
-def _times(details: Mapping[str, Any]) -> str:
-    """How often the items were drawn anew, where they were."""
-    drawn = str(details.get("interval_kind")).startswith("bootstrap")
-    return f", {details['replicates']:,} times" if drawn and details.get("replicates") else ""
+        yield interval_words(str(kind))
+    if interval(value) and details.get("clusters"):
+        yield f"{details['clusters']:,} {details.get('resampled', 'clusters')}"
 
 
 def left_out(value: Any) -> Iterator[str]:
@@ -128,13 +133,13 @@ def left_out(value: Any) -> Iterator[str]:
         )
 
 
-def shares_words(row: Mapping[str, Any]) -> str:
-    """A distribution, ``{n, counts: {score: n}}``, in words.
+def shares_words(total: int, counts: Mapping[str, int]) -> str:
+    """A distribution in words.
 
-    >>> shares_words({"n": 4, "counts": {"4": 1, "5": 3}})
+    >>> shares_words(4, {"4": 1, "5": 3})
     'score 4 25%, score 5 75%'
     """
-    return ", ".join(f"score {score} {percent(n / row['n'])}" for score, n in row["counts"].items())
+    return ", ".join(f"score {score} {percent(n / total)}" for score, n in counts.items())
 
 
 def numbered(criteria: Sequence[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import gradio as gr
 
 from coeval.domain import Attempt, Participant, Person
 from coeval.errors import InputError, NotFoundError
+from coeval.stats.report.agreement import people_alphas
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.crowd import overview, plans
@@ -18,7 +19,6 @@ from coeval.ui.components.words import plural
 from coeval.ui.components.words import shown as shown_estimate
 from coeval.ui.crowd_pages.study_views import show_attempts
 from coeval.ui.panel import Tab, Update
-from coeval.ui.study_app.agreement.people import first_alphas
 
 REFRESH_SECONDS = 20
 """How often the progress of a study is read again while Set-up shows it."""
@@ -115,10 +115,11 @@ def _decide(context: Context, person: Person, slug: str, name: str, who: str, co
 
 def _agreement_words(context: Context, person: Person, slug: str) -> str:
     """Agreement as it stands; computed again only after somebody saved."""
-    alpha = statistics.get_statistic(context, person, slug, first_alphas).humans
+    headline = statistics.get_statistic(context, person, slug, people_alphas).headline
+    alpha, criteria = headline.mean.value, plural(headline.criteria, "criterion", "criteria")
     if not alpha.defined:
         return f"Agreement so far: {shown_estimate(alpha)}."
-    return f"Agreement so far: ordinal alpha {shown_estimate(alpha)} over {plural(alpha.n_units, 'unit')}."
+    return f"Agreement so far: ordinal alpha {shown_estimate(alpha)}, the mean of {criteria}, of {headline.scores}."
 
 
 def _progress_view(slug: str, found: Overview, agreement: str) -> Node:

@@ -252,9 +252,7 @@ def test_icc_of_identical_judges_is_one_and_of_shifted_ones_only_consistent() ->
     assert icc([truth, truth]).icc21 == pytest.approx(1)
     shifted = icc([truth, truth + 2])
     assert shifted.icc31 == pytest.approx(1) and shifted.icc21 < 0.6
-    assert icc([truth, truth + 2], form="ICC(3,1)") == shifted.icc31
-    with pytest.raises(ValueError, match=r"ICC\(4,1\)"):
-        icc([truth, truth], form="ICC(4,1)")
+    assert icc([truth, truth + 2])["ICC(3,1)"] == shifted.icc31
 
 
 def test_icc_with_missing_ratings_recovers_the_truth() -> None:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from coeval.stats import (
     action_rates,
-    assistance_effect,
+    arm_alphas,
+    catch_rates,
+    draft_effects,
     drift,
     four_behaviours,
     score_changes,
@@ -27,7 +29,7 @@ def test_action_rates_from_counts_and_from_rows() -> None:
     counts = pd.DataFrame(rows, columns=["kind", "action"]).value_counts().rename("n").reset_index()
     one, other = action_rates(rows), action_rates(counts)
     assert one.overall == other.overall and one.score == other.score and one.evidence == other.evidence
-    assert dict(one.overall) == {"n": 6, "approve": 0.5, "revise": 1 / 6, "delete": 1 / 6, "add": 1 / 6}
+    assert vars(one.overall) == {"n": 6, "approve": 0.5, "revise": 1 / 6, "delete": 1 / 6, "add": 1 / 6}
     assert one.score.approve == 0.75 and one.conclusion.n == 0
     assert action_rates(["Approve ", "delete"]).overall.approve == 0.5
     assert action_rates([]).overall.add.reason
@@ -70,7 +72,7 @@ def test_four_behaviours_by_hand() -> None:
         }
     )
     found = four_behaviours(people).assisted
-    assert {name: found[name].n for name in ("correction", "scrutiny", "subjectivity", "outlier")} == {
+    assert {name: found.of(name).n for name in ("correction", "scrutiny", "subjectivity", "outlier")} == {
         "correction": 5,
         "scrutiny": 0,
         "subjectivity": 0,
@@ -83,8 +85,8 @@ def test_behaviours_leave_no_submission_over_and_say_what_they_left_out() -> Non
     found = four_behaviours(study.scores)
     for arm in ("assisted", "blind"):
         names = ("correction", "scrutiny", "subjectivity", "outlier")
-        assert sum(found[arm][name].n for name in names) == found[arm].n
-        assert sum(found[arm][name].rate for name in names) == pytest.approx(1)
+        assert sum(found.of(arm).of(name).n for name in names) == found.of(arm).n
+        assert sum(found.of(arm).of(name).rate for name in names) == pytest.approx(1)
     assert found.assisted.n_left_out == study.scores["planted_score"].sum()
     alone = four_behaviours(study.scores[study.scores["annotator"].isin(["p0", "p1"])])
     assert alone.assisted.n == 0 and alone.assisted.outlier.rate.reason
@@ -102,9 +104,9 @@ def test_time_leaves_out_only_the_untimed() -> None:
         }
     )
     found = time_spent(spans)
-    assert (found.n_timed, found.n_untimed, found.n_over_idle) == (3, 1, 1)
-    assert found.mean_seconds == pytest.approx(730 / 3) and found.median_seconds == 20
-    assert found.mean_seconds_idle_cut == 15 and found.mean_active_seconds == 34.5
+    assert (found.n_timed, found.n_untimed, found.seconds.n_over_idle) == (3, 1, 1)
+    assert found.seconds.mean_seconds == pytest.approx(730 / 3) and found.seconds.median_seconds == 20
+    assert found.seconds.mean_seconds_idle_cut == 15 and found.seconds.mean_active_seconds == 34.5
     assert found.minutes_per_sample.mean == pytest.approx((0.5 + 700 / 60) / 2)
     assert (found.minutes_per_sample.n_fully_timed, found.minutes_per_sample.mean_fully_timed) == (1, 0.5)
     assert [(part.criterion, part.n) for part in found.per_criterion] == [("x", 2), ("y", 1)]
@@ -131,12 +133,12 @@ def test_drift_shows_who_grows_milder() -> None:
 @pytest.mark.parametrize("pull", [0.0, 0.3, 0.6])
 def test_the_shift_recovers_the_pull_that_was_put_in(pull: float) -> None:
     study = simulate_frames(instances=1500, criteria=("clear",), pull=pull, seed=3)
-    found = assistance_effect(study.scores, replicates=300)
+    found, alphas = draft_effects(study.scores), arm_alphas(study.scores)
     assert found.pull.ci_low - 0.02 <= pull <= found.pull.ci_high + 0.02  # whole scores blur it a little
     if pull:
         # people who would have given the draft's score anyway dilute adoption
         assert 0 < found.adoption < pull and found.adoption.ci_low > 0
-        assert found.distance.ci_high < 0 and found.alpha_difference.ci_low > 0
+        assert found.distance.ci_high < 0 and alphas.alpha_difference.ci_low > 0
     else:
         assert found.adoption.ci_low < 0 < found.adoption.ci_high
         assert found.distance.ci_low < 0 < found.distance.ci_high
@@ -151,19 +153,20 @@ def test_adoption_and_distance_by_hand() -> None:
         {"instance": 2, "arm": "blind", "score": 5, "draft": 3},
         {"instance": 3, "arm": "assisted", "score": 4, "draft": 3, "shown": 4},  # sown: not counted here
     ]
-    found = assistance_effect(rows, replicates=50)
+    found = draft_effects(rows)
     assert (found.adoption, found.distance) == (0.5, -1.0)
     assert (found.adoption.n_assisted, found.adoption.n_blind) == (2, 2)
-    assert found.sown.n == 1 and found.sown.caught == 0
 
 
 def test_effects_without_their_arms_say_why() -> None:
     rows = [{"instance": i, "arm": "assisted", "score": 3, "draft_score": 3} for i in range(4)]
-    found = assistance_effect(rows)
+    found = draft_effects(rows)
     assert found.adoption.reason == NO_BLIND and found.pull.reason == NO_PLANTED
-    assert found.alpha_difference.reason and found.sown.caught.reason
+    assert "no two people" in arm_alphas(rows).alpha_difference.reason
+    seen = [row | {"annotator": name, "score": row["instance"] + 1} for row in rows for name in "ab"]
+    assert arm_alphas(seen).alpha_difference.reason == "no blind scores yet"
     with pytest.raises(ValueError, match="lack the column 'arm'"):
-        assistance_effect([{"instance": 1, "score": 1, "draft_score": 1}])
+        draft_effects([{"instance": 1, "score": 1, "draft_score": 1}])
 
 
 def test_catch_rates_by_annotator() -> None:
@@ -180,8 +183,8 @@ def test_catch_rates_by_annotator() -> None:
         for i in range(10)
         for name in ("nodder", "reader")
     ]
-    sown = assistance_effect(rows, replicates=20).sown
-    assert sown.n == 20 and sown.caught == 0.5 and sown.restored == 0.5
-    rates = {row.annotator: float(row.caught) for row in sown.per_annotator}
+    planted = catch_rates(pd.DataFrame(rows))
+    assert planted.scores.n == 20 and planted.scores.caught.value == 0.5 and planted.scores.restored == 0.5
+    rates = {row.annotator: float(row.scores.caught.value) for row in planted.per_annotator}
     assert rates == {"nodder": 0.0, "reader": 1.0}
-    assert sown.caught.ci_low == pytest.approx(0.299, abs=0.001)  # Wilson, 10 of 20
+    assert planted.scores.caught.value.ci_low == pytest.approx(0.299, abs=0.001)  # Wilson, 10 of 20

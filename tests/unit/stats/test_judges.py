@@ -23,7 +23,6 @@ from coeval.stats import (
     pairwise_accuracy,
     permutation_test,
     ppi_mean,
-    sample_consistency,
     williams_test,
 )
 
@@ -51,7 +50,7 @@ def test_document_level_is_the_mean_of_scipys_correlations(seed: int, size: int)
     assert (found.groups_used, found.n_groups) == (len(varying), len(groups))
     for name, test in tests.items():
         wanted = np.mean([test(h, m).statistic for h, m in varying]) if varying else np.nan
-        assert np.isclose(found[name], wanted, equal_nan=True), name
+        assert np.isclose(found.of(name), wanted, equal_nan=True), name
 
 
 def test_large_documents_are_correlated_like_small_ones() -> None:
@@ -59,7 +58,7 @@ def test_large_documents_are_correlated_like_small_ones() -> None:
     human, model = rng.integers(1, 6, 300), rng.integers(1, 6, 300)
     found = correlations(human, model, ["one"] * 300)
     for name in ("pearson", "spearman", "kendall"):
-        assert found.document[name] == pytest.approx(found.dataset[name])
+        assert found.document.of(name) == pytest.approx(found.dataset.of(name))
 
 
 def test_missing_scores_are_left_out_pairwise() -> None:
@@ -195,12 +194,6 @@ def test_median_between_two_points_counts_half_to_each() -> None:
     assert found.table.loc[2.0, 1.0] == 0.5 and found.table.to_numpy().sum() == 3
     assert found.bias == pytest.approx((-0.5 + 0 + 1) / 3) and found.mae == pytest.approx(0.5)
     assert median_confusion([[1, None]], [None, 2]).reason
-
-
-def test_consistency_over_samples() -> None:
-    found = sample_consistency([[3, 3, 3], [1, 2, 3], [4, None, None]])
-    assert found.mean_sd == pytest.approx(0.5) and found.identical == 0.5 and found.n_left_out == 1
-    assert sample_consistency([[3], [4]]).mean_sd.reason
 
 
 # --- the alternative annotator test -----------------------------------------------------------------------

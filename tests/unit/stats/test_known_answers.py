@@ -217,8 +217,8 @@ def test_topical_chat_correlations(shared_data: Path) -> None:
         found = stats.correlations(table["h"], table["m"], table["document"], table["system"])
         for name in names:
             first = "kendall_b_m1" if name == "kendall" else f"{name}_m1"
-            assert found.dataset[name] == pytest.approx(wanted[first], abs=1e-6), key
-            assert found.document[name] == pytest.approx(wanted[f"{name}_m2"], abs=1e-6), key
+            assert found.dataset.of(name) == pytest.approx(wanted[first], abs=1e-6), key
+            assert found.document.of(name) == pytest.approx(wanted[f"{name}_m2"], abs=1e-6), key
         counted = (found.document.n_groups, found.document.groups_used, found.document.groups_skipped)
         assert counted == (wanted["n_groups"], wanted["n_groups_used"], wanted["n_groups_skipped"])
 

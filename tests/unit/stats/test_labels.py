@@ -13,7 +13,7 @@ from coeval.stats import assistance_section, behaviour_section, build_report, sc
 from coeval.stats.behaviour.first_scores import first_effect
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
 from coeval.stats.report.alignment import alignment_section, choose_labels
-from coeval.stats.report.document import study_notes
+from coeval.stats.report.notes import study_notes
 from coeval.stats.report.work import quotes_section
 from tests.support.stats_frames import make_frames, simulate_frames
 
@@ -45,7 +45,7 @@ def test_the_labels_are_blind_scores_and_first_scores() -> None:
     section = alignment_section(mixed(), replicates=20)
     assert (section.n_labels, section.n_blind, section.n_first) == (4, 2, 2)
     # the people's median of each unit is 1.5 and the model's score 3: it is 1.5 above
-    assert section.runs[0].confusion.bias == pytest.approx(1.5)
+    assert section.runs[0].against.confusion.bias == pytest.approx(1.5)
 
 
 def test_first_scores_alone_are_labels_too() -> None:
@@ -77,11 +77,12 @@ def test_sown_drafts_are_left_out_of_everything_that_holds_the_draft(kind: str) 
     wild = scores.copy()
     wild.loc[hit, "score"] = np.where(scores.loc[hit, "draft_score"] > 3, 1.0, 5.0)
     ours, theirs = replace(study, scores=scores), replace(study, scores=wild)
-    assert score_change_section(ours).n_sown_left_out == hit.sum()
+    assert score_change_section(ours).n_planted_left_out == hit.sum()
     assert score_change_section(ours) == score_change_section(theirs)
-    found, other = (assistance_section(part, replicates=20) for part in (ours, theirs))
-    for name in ("adoption", "distance", "alpha_difference"):
-        assert found[name].value == other[name].value
+    found, other = (assistance_section(part) for part in (ours, theirs))
+    assert found.alpha_difference.value == other.alpha_difference.value
+    for name in ("adoption", "distance"):
+        assert found.effects.of(name).value == other.effects.of(name).value
     reports = [build_report(part, replicates=20) for part in (ours, theirs)]
     model = [[row for row in report["agreement"]["pairwise"] if row["b"] == "llm"] for report in reports]
     assert model[0] == model[1] and len(model[0]) == 5
@@ -96,19 +97,20 @@ def test_lines_that_were_sown_count_for_the_catch_rate() -> None:
     rows = [one("ann", f"x{k}", "assisted", 3.0, planted_error="evidence" if k < 4 else "") for k in range(6)]
     study = make_frames(rows)
     study.scores["line_caught"] = [1.0, 1.0, 1.0, 0.0, np.nan, np.nan]
-    sown = assistance_section(study, replicates=20).sown
-    assert (sown.n, sown.lines.n, sown.lines.caught.value) == (0, 4, 0.75)
+    planted = assistance_section(study).planted
+    assert (planted.scores.n, planted.lines.n, planted.lines.caught.value) == (0, 4, 0.75)
     # Wilson's interval of 3 of 4: (p + z^2/2n -+ z sqrt(p q/n + z^2/4n^2)) / (1 + z^2/n), z = 1.959964
-    assert sown.lines.caught.ci_low == pytest.approx(0.300642, abs=1e-6)
-    assert sown.lines.caught.ci_high == pytest.approx(0.954413, abs=1e-6)
+    assert planted.lines.caught.value.ci_low == pytest.approx(0.300642, abs=1e-6)
+    assert planted.lines.caught.value.ci_high == pytest.approx(0.954413, abs=1e-6)
 
 
 def test_the_arm_first_has_its_own_figures() -> None:
-    section = assistance_section(mixed(), replicates=50).first
+    section = assistance_section(mixed()).first
+    shares = section.shares
     assert (section.n, section.n_instances) == (2, 2)
-    assert (section.same_before, section.same_after, section.adoption.value) == (0.0, 1.0, 1.0)
-    assert (section.towards, section.away, section.kept) == (1.0, 0.0, 0.0)
-    assert behaviour_section(mixed()).first.n == 2
+    assert (shares.same_before, shares.same_after, section.adoption.value) == (0.0, 1.0, 1.0)
+    assert (shares.towards, shares.away, shares.kept) == (1.0, 0.0, 0.0)
+    assert behaviour_section(mixed()).behaviours.first.n == 2
     sources = {
         row.source: row.counts for row in behaviour_section(mixed()).distributions if row.system is None
     }
@@ -117,19 +119,19 @@ def test_the_arm_first_has_its_own_figures() -> None:
 
 def test_without_the_arm_first_its_figures_say_so() -> None:
     found = first_effect(simulate_frames(instances=5).scored)
-    assert found.n == 0 and "before seeing the draft" in str(found.adoption.reason)
+    assert found.n == 0 and "before seeing the draft" in str(found.adoption.value.reason)
 
 
 def test_quotes_are_counted_by_run_and_criterion() -> None:
     rows = [(1, "judge", "clear", 8, 2), (1, "judge", "true", 2, 2), (2, "other", "clear", 10, 0)]
     study = replace(mixed(), quotes=pd.DataFrame(rows, columns=list(QUOTE_COLUMNS)))
     found = quotes_section(study)
-    assert (found.n, found.not_found, found.share) == (20, 4, 0.2)
-    assert [(run.label, run.n, run.share) for run in found.per_run] == [
+    assert (found.quoted.n, found.quoted.not_found, found.quoted.share) == (20, 4, 0.2)
+    assert [(run.label, run.quoted.n, run.quoted.share) for run in found.per_run] == [
         ("judge", 10, 0.4),
         ("other", 10, 0.0),
     ]
-    assert [(part.criterion, part.share) for part in found.per_run[0].per_criterion] == [
+    assert [(part.criterion, part.quoted.share) for part in found.per_run[0].per_criterion] == [
         ("clear", 0.25),
         ("true", 1.0),
     ]
@@ -138,7 +140,7 @@ def test_quotes_are_counted_by_run_and_criterion() -> None:
 
 def test_drafts_without_quotes_say_so() -> None:
     found = quotes_section(mixed())
-    assert (found.n, found.share.reason) == (0, "no draft quotes the text")
+    assert (found.quoted.n, found.quoted.share.reason) == (0, "no draft quotes the text")
 
 
 def test_a_shared_statistic_is_computed_once_for_each_study() -> None:

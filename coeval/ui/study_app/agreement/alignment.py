@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.report.alignment import alignment_section
-from coeval.stats.report.document import section_notes
-from coeval.stats.report.work import behaviour_section, quotes_section
+from coeval.stats.judges.correlation import LEVELS
+from coeval.stats.report.alignment import AlignmentSection, JudgeRow, alignment_section
+from coeval.stats.report.notes import section_notes
+from coeval.stats.report.work import Distribution, behaviour_section, quotes_section
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, crossed, tile
-from coeval.ui.study_app.agreement.judge_tables import COEFFICIENTS, LEVELS, judge_tables, quotes_table
+from coeval.ui.study_app.agreement.judge_tables import COEFFICIENTS, judge_tables, quotes_table
 
 SOURCES = {
     "llm": "Model",
@@ -50,18 +50,18 @@ def build(get: Get) -> Iterator[Page]:
     )
 
 
-def _main_run(runs: Sequence[Result]) -> Result | None:
+def _main_run(runs: Sequence[JudgeRow]) -> JudgeRow | None:
     """The shown run, or the first."""
     return next((run for run in runs if run.shown), runs[0] if runs else None)
 
 
-def _labels_banner(section: Result, run: Result) -> Node:
+def _labels_banner(section: AlignmentSection, run: JudgeRow) -> Node:
     """Which labels the figures rest on: the first thing to know here."""
     name = run.label if run.shown or len(section.runs) == 1 else f"{run.label} (none is shown, so the first)"
     if not section.n_labels:
         return banner(f"There is no score of a person to hold the model against. Judge: {name}.", warn=True)
     if not section.leaned:
-        words = _labels_words(section)
+        words = _labels_words(section.n_blind, section.n_first)
         return banner(f"Held only against scores that no draft can have led: {words}. Judge: {name}.")
     return banner(
         f"Held against {plural(section.n_labels, 'score')} given with the draft in view, as there are no blind ones: "
@@ -70,36 +70,34 @@ def _labels_banner(section: Result, run: Result) -> Node:
     )
 
 
-def _labels_words(section: Result) -> str:
+def _labels_words(n_blind: int, n_first: int) -> str:
     """
-    >>> _labels_words(Result(n_blind=1200, n_first=1))
+    >>> _labels_words(1200, 1)
     '1,200 blind scores and 1 first score, given before the draft was shown; a person counts once for a unit'
     """
-    blind, first = plural(section.n_blind, "blind score"), plural(section.n_first, "first score")
-    if not section.n_first:
+    blind, first = plural(n_blind, "blind score"), plural(n_first, "first score")
+    if not n_first:
         return f"{blind}, given without the draft in view"
     before = f"{first}, given before the draft was shown"
-    return f"{blind} and {before}; a person counts once for a unit" if section.n_blind else before
+    return f"{blind} and {before}; a person counts once for a unit" if n_blind else before
 
 
-def _correlation_tile(run: Result) -> Node:
-    document, data = run.correlations.document, run.correlations.dataset
-    level = document if document.kendall.defined else data
-    name = "within documents" if level is document else "over the whole dataset"
-    groups = f"{plural(level.groups_used, 'document')} used" if level is document else ""
-    skipped = [f"{plural(level.groups_skipped, 'document')} left out: one side gave one score only"]
+def _correlation_tile(run: JudgeRow) -> Node:
+    """The mean over criteria, within documents where there are any: pooled, it would reward knowing the criteria."""
+    mean, pooled = run.correlations_mean, run.against.correlations
+    level = "document" if mean.document.kendall.value.defined else "dataset"
     return tile(
         "Kendall's tau-b",
-        level.kendall,
-        name,
-        groups,
+        mean.of(level).kendall.value,
+        "within documents" if level == "document" else "over the whole dataset",
+        f"mean of {plural(mean.of(level).n_criteria, 'criterion', 'criteria')}",
+        f"pooled {number(pooled.of(level).kendall)}",
         rows="drafts.csv",
-        more=skipped if level is document and level.groups_skipped else [],
     )
 
 
-def _median_tile(run: Result) -> Node:
-    found = run.confusion
+def _median_tile(run: JudgeRow) -> Node:
+    found = run.against.confusion
     about = (
         f"within one point {percent(found.within_one)}",
         f"model minus median {plain_number(found.bias)}",
@@ -107,17 +105,17 @@ def _median_tile(run: Result) -> Node:
     return tile("Equals the people's median", found.exact, *(about if found.n else ()), show=percent)
 
 
-def _accuracy_tile(run: Result) -> Node:
-    found = run.pairwise_accuracy
+def _accuracy_tile(run: JudgeRow) -> Node:
+    found = run.against.pairwise_accuracy
     ties = f"{number(found.accuracy_calibrated)} with ties calibrated (an upper bound)"
     pairs = plural(found.n_pairs, "pair") + (", a sample of all" if found.sampled else "")
     about = (ties, pairs, "ordered or tied as people do") if found.accuracy.defined else ()
     return tile("Pairwise accuracy", found.accuracy, *about)
 
 
-def _alt_tile(run: Result) -> Node:
-    found = run.alt_test
-    rate = found.winning_rate if isinstance(found.winning_rate, Estimate) else Estimate(found.winning_rate)
+def _alt_tile(run: JudgeRow) -> Node:
+    found = run.against.alt_test
+    rate = found.winning_rate
     if not rate.defined:
         return tile("Alt-test winning rate", rate, "alt-test")
     verdict = "the model may stand in for a person" if found.passed else "below .50, the model may not"
@@ -134,54 +132,55 @@ def _alt_tile(run: Result) -> Node:
     )
 
 
-def correlations_figure(run: Result) -> Figure:
-    """Three coefficients at three levels: on one data set they differ by more than a factor of two."""
+def correlations_figure(run: JudgeRow) -> Figure:
+    """Three coefficients at three levels, means over criteria: on one data set they differ by a factor of two."""
     rows = [
         {
             "label": level.capitalize(),
             "series": title,
-            "value": float(found[name]),
-            "low": float("nan"),
-            "high": float("nan"),
-            "n": found.n,
-            "groups_used": found.groups_used,
-            "groups_left_out": found.groups_skipped,
-            "reason": found[name].reason or "",
-            "about": shown(found[name]),
+            "value": float(value),
+            "low": value.ci[0],
+            "high": value.ci[1],
+            "n_criteria": run.correlations_mean.of(level).n_criteria,
+            "pooled": float(pooled.of(name)),
+            "n_pooled": pooled.n,
+            "groups_used": pooled.groups_used,
+            "groups_left_out": pooled.groups_skipped,
+            "reason": value.reason or "",
+            "about": f"{shown(value)} · over {_over(level, pooled.n, pooled.groups_used)}",
         }
         for level in LEVELS
-        for found in [run.correlations[level]]
+        for pooled in [run.against.correlations.of(level)]
         for name, title in COEFFICIENTS.items()
+        for value in [run.correlations_mean.of(level).of(name).value]
     ]
     frame = pd.DataFrame(rows)
-    words = " ".join(
-        f"{level.capitalize()} level: "
-        + ", ".join(f"{title} {shown(run.correlations[level][name])}" for name, title in COEFFICIENTS.items())
-        + "."
-        for level in LEVELS
-    )
+    words = " ".join(f"{row['label']} level, {row['series']}: {row['about']}." for row in rows)
     drawn = frame.dropna(subset=["value"])
+    low = min(0.0, drawn[["value", "low"]].min().min()) if len(drawn) else 0.0
     return Figure(
         "correlations",
         "Correlation with people, by level",
-        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(
-            columns=["low", "high", "about"]
-        ),
-        lambda: charts.pairs(drawn, words, title="correlation", domain=(min(0.0, drawn["value"].min()), 1.0)),
+        frame.rename(columns={"label": "level", "series": "coefficient"}).drop(columns="about"),
+        lambda: charts.pairs(drawn, words, title="correlation", domain=(max(-1.0, low), 1.0)),
         words,
         rows="drafts.csv",
         width="wide",
         nothing=drawn.empty,
-        note="dataset: all items pooled · document: within each, then the mean · system: the systems' means",
+        note="means over criteria · dataset: all items · document: within each · system: over the systems' means",
     )
 
 
-def confusion_figure(run: Result) -> Figure:
+def _over(level: str, n: int, groups: int) -> str:
+    return plural(n, "item") if level == "dataset" else plural(groups, level)
+
+
+def confusion_figure(run: JudgeRow) -> Figure:
     """The people's median against the model's score."""
-    cells = pd.DataFrame([dict(cell) for cell in run.confusion.cells], columns=["people", "llm", "n"])
+    cells = pd.DataFrame([vars(cell) for cell in run.against.confusion.cells], columns=["people", "llm", "n"])
     totals = cells.groupby("people")["n"].transform("sum")
     cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))
-    found = run.confusion
+    found = run.against.confusion
     words = (
         f"The model's score equals the people's median for {percent(found.exact)} of {plural(found.n, 'unit')} and "
         f"is within one point for {percent(found.within_one)}."
@@ -201,7 +200,7 @@ def confusion_figure(run: Result) -> Figure:
     )
 
 
-def distribution_figure(distributions: Sequence[Result]) -> Figure:
+def distribution_figure(distributions: Sequence[Distribution]) -> Figure:
     """Score distributions by source (CoEval paper, figures 2, 6 and 7)."""
     overall = [row for row in distributions if row.system is None and row.source in SOURCES]
     overall.sort(key=lambda row: list(SOURCES).index(row.source))
@@ -214,7 +213,7 @@ def distribution_figure(distributions: Sequence[Result]) -> Figure:
         columns=["series", "score", "n", "share"],
     )
     words = " ".join(
-        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, {shares_words(row)}, n {row.n:,}."
+        f"{SOURCES[row.source]}: mean {plain_number(row.mean)}, {shares_words(row.n, row.counts)}, n {row.n:,}."
         for row in overall
     )
     data = [

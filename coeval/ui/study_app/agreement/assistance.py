@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.report.document import section_notes
-from coeval.stats.report.work import assistance_section
+from coeval.stats.behaviour.assistance import Caught, CaughtLines
+from coeval.stats.behaviour.first_scores import FirstEffect, FirstShares
+from coeval.stats.estimates.results import Estimate, Spelled
+from coeval.stats.report.assistance import AssistanceSection, DraftEffectsSection, assistance_section
+from coeval.stats.report.notes import section_notes
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import number, numbered, p_value, percent, plural, shown
@@ -29,21 +31,21 @@ def build(get: Get) -> Iterator[Page]:
     section = get(assistance_section)
     yield Page(
         banner=_no_blind(section),
-        tiles=[pull_tile(section), *_other_tiles(section), _alpha_tile(section)],
+        tiles=[pull_tile(section.effects), *_other_tiles(section.effects), _alpha_tile(section)],
         figures=_figures(section),
         tables=[_table(section), *_caught_table(section)],
         notes=section_notes({"assistance": section}),
     )
 
 
-def _figures(section: Result) -> list[Figure]:
-    if not any(section[name].value.defined for name in ESTIMATORS):
+def _figures(section: AssistanceSection) -> list[Figure]:
+    if not any(section.effects.of(name).value.defined for name in ESTIMATORS):
         return first_figures(section.first)
-    return [estimators_figure(section), alphas_figure(section), *first_figures(section.first)]
+    return [estimators_figure(section.effects), alphas_figure(section), *first_figures(section.first)]
 
 
-def _no_blind(section: Result) -> Node | None:
-    if section.adoption.get("n_blind"):
+def _no_blind(section: AssistanceSection) -> Node | None:
+    if section.effects.adoption.get("n_blind"):
         return None
     return banner(
         "Nobody has scored without the draft yet, so its pull cannot be told from agreement with it. Give the task "
@@ -52,40 +54,51 @@ def _no_blind(section: Result) -> Node | None:
     )
 
 
-def pull_tile(section: Result) -> Node:
+def pull_tile(section: DraftEffectsSection) -> Node:
     """The tile that the Agreement section shows too."""
     pull = section.pull
     if pull.value.defined:
-        return tile(
-            "Pull of the draft",
-            pull.value,
-            f"{plural(pull.n_shifted, 'score')} shifted",
-            f"{pull.n_instances:,} instances resampled",
-        )
+        shifted = f"{plural(pull.get('n_shifted'), 'score')} shifted"
+        return tile("Pull of the draft", pull.value, shifted, _other_people(pull))
     adoption = section.adoption
     if adoption.value.defined:
-        return tile("Draft's score taken over", adoption.value, *_arms(adoption), "assisted minus blind")
+        return tile(
+            "Draft's score taken over",
+            adoption.value,
+            *_arms(adoption),
+            "assisted minus blind",
+            _other_people(adoption),
+        )
     return tile("Pull of the draft", Estimate.undefined(f"{adoption.value.reason}; {pull.value.reason}"))
 
 
-def _arms(found: Result) -> tuple[str, str]:
-    total = found.n_assisted + found.n_blind
-    return (f"blind arm {percent(found.n_blind / total)}", f"{total:,} scores")
+def _other_people(found: Spelled) -> str:
+    """The interval that also speaks of other people than these."""
+    low, high = found.get("people_ci_low"), found.get("people_ci_high")
+    if low is None or low != low:
+        return "for these people"
+    return f"these people; for people like these [{number(low)}, {number(high)}]"
 
 
-def _other_tiles(section: Result) -> list[Node]:
+def _arms(found: Spelled) -> tuple[str, str]:
+    blind, total = found.get("n_blind"), found.get("n_assisted") + found.get("n_blind")
+    return (f"blind arm {percent(blind / total)}", f"{total:,} scores")
+
+
+def _other_tiles(section: DraftEffectsSection) -> list[Node]:
     names = ("adoption", "distance") if section.pull.value.defined else ("distance",)
     return [
-        tile(ESTIMATORS[name][0], section[name].value, *_arms_of(section[name]), ESTIMATORS[name][1])
+        tile(ESTIMATORS[name][0], found.value, *_arms_of(found), ESTIMATORS[name][1])
         for name in names
+        for found in [section.of(name)]
     ]
 
 
-def _arms_of(found: Result) -> tuple[str, ...]:
-    return _arms(found) if found.value.defined else ()
+def _arms_of(found: Spelled) -> tuple[str, ...]:
+    return (*_arms(found), _other_people(found)) if found.value.defined else ()
 
 
-def _alpha_tile(section: Result) -> Node:
+def _alpha_tile(section: AssistanceSection) -> Node:
     found = section.alpha_difference
     about = (f"assisted {number(section.alpha_assisted)} minus blind {number(section.alpha_blind)}",)
     return tile(
@@ -93,11 +106,12 @@ def _alpha_tile(section: Result) -> Node:
     )
 
 
-def estimators_figure(section: Result) -> Figure:
+def estimators_figure(section: DraftEffectsSection) -> Figure:
     """The three estimates of the draft's pull, with their intervals."""
-    frame = pd.DataFrame([_estimator_row(name, section[name]) for name in ESTIMATORS])
+    frame = pd.DataFrame([_estimator_row(name, section.of(name)) for name in ESTIMATORS])
     words = " ".join(
-        f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section[name].value)}." for name in ESTIMATORS
+        f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section.of(name).value)}."
+        for name in ESTIMATORS
     )
     return Figure(
         "assistance",
@@ -106,13 +120,13 @@ def estimators_figure(section: Result) -> Figure:
         lambda: charts.forest(frame, words, lines=(0.0,), domain=(-0.2, 0.4)),
         words,
         width="wide",
-        note="0: the draft moved nobody · instances resampled · agreement alone proves nothing, see the three together",
+        note="0: the draft moved nobody · for these people · agreement alone proves nothing, see the three together",
     )
 
 
-def _estimator_row(name: str, found: Result) -> dict[str, Any]:
+def _estimator_row(name: str, found: Spelled) -> dict[str, Any]:
     title, meaning = ESTIMATORS[name]
-    value: Estimate = found.value
+    value = found.value
     low, high = value.ci
     return {
         "estimator": name,
@@ -128,7 +142,7 @@ def _estimator_row(name: str, found: Result) -> dict[str, Any]:
     }
 
 
-def alphas_figure(section: Result) -> Figure:
+def alphas_figure(section: AssistanceSection) -> Figure:
     """Alpha of people with the draft in view, without, and, of those who scored first, before and after it."""
     arms = {"With the draft": section.alpha_assisted, "Blind": section.alpha_blind}
     if section.first.n:
@@ -162,26 +176,29 @@ def alphas_figure(section: Result) -> Figure:
     )
 
 
-def first_figures(first: Result) -> list[Figure]:
+def first_figures(first: FirstEffect) -> list[Figure]:
     """The arm that scores first and then sees the draft: how often its scores equal the draft's, before and after."""
     if not first.n:
         return []
     names = numbered([part.criterion for part in first.per_criterion])
-    parts = [("All criteria", first), *((names[part.criterion], part) for part in first.per_criterion)]
+    parts = [
+        ("All criteria", first.n, first.shares),
+        *((names[part.criterion], part.n, part.shares) for part in first.per_criterion),
+    ]
     frame = pd.DataFrame(
         [
             {
                 "label": charts.wrapped(label),
                 "criterion": label,
                 "series": series,
-                "value": float(part[name]),
+                "value": float(share),
                 "low": float("nan"),
                 "high": float("nan"),
-                "n": part.n,
-                "about": f"{percent(part[name], 1)} · n {part.n:,}",
+                "n": n,
+                "about": f"{percent(share, 1)} · n {n:,}",
             }
-            for label, part in parts
-            for series, name in (("before the draft", "same_before"), ("after it", "same_after"))
+            for label, n, shares in parts
+            for series, share in _moments(shares)
         ]
     )
     words = first_words(first)
@@ -197,31 +214,37 @@ def first_figures(first: Result) -> list[Figure]:
     return [figure]
 
 
-def first_words(first: Result) -> str:
+def _moments(shares: FirstShares) -> tuple[tuple[str, Estimate], ...]:
+    return (("before the draft", shares.same_before), ("after it", shares.same_after))
+
+
+def first_words(first: FirstEffect) -> str:
     """What seeing the draft changed, as sentences."""
+    shares = first.shares
     return (
-        f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(first.same_before, 1)} "
-        f"equalled the draft's before it was shown and {percent(first.same_after, 1)} after, a change of "
-        f"{shown(first.adoption.value)} (instances resampled). {percent(first.towards)} moved towards the draft, "
-        f"{percent(first.away)} away from it, {percent(first.kept)} did neither."
+        f"Of {plural(first.n, 'score')} on {plural(first.n_instances, 'instance')}, {percent(shares.same_before, 1)} "
+        f"equalled the draft's before it was shown and {percent(shares.same_after, 1)} after, a change of "
+        f"{shown(first.adoption.value)} for these people. {percent(shares.towards)} moved towards the draft, "
+        f"{percent(shares.away)} away from it, {percent(shares.kept)} did neither."
     )
 
 
 PLANTED_NOTE = " · planted errors are left out of all but the pull, which rests on the planted scores"
 
 
-def _table(section: Result) -> Node | None:
+def _table(section: AssistanceSection) -> Node | None:
     rows = [
         (
-            ESTIMATORS[name][0],
-            ESTIMATORS[name][1],
-            shown(section[name].value),
-            p_value(section[name].get("p_value")),
-            _count(section[name], "n_assisted"),
-            _count(section[name], "n_blind"),
-            _count(section[name], "n_shifted"),
+            *ESTIMATORS[name],
+            shown(found.value),
+            p_value(found.get("p_value")),
+            _people_interval(found),
+            _count(found, "n_assisted"),
+            _count(found, "n_blind"),
+            _count(found, "n_shifted"),
         )
         for name in ESTIMATORS
+        for found in [section.effects.of(name)]
     ]
     found = section.alpha_difference
     if section.first.n:
@@ -232,6 +255,7 @@ def _table(section: Result) -> Node | None:
                 "P(score = draft), after seeing it minus before, the same people",
                 shown(change.value),
                 p_value(change.get("p_value")),
+                "",
                 f"{section.first.n:,}",
                 "",
                 "",
@@ -240,37 +264,56 @@ def _table(section: Result) -> Node | None:
     rows.append(
         (
             "Difference of alphas",
-            "ordinal, assisted minus blind, joint interval over units",
+            "ordinal, assisted minus blind, joint interval",
             shown(found.value),
             p_value(found.get("p_value")),
+            "",
             _count(found, "n_units_a"),
             _count(found, "n_units_b"),
             "",
         )
     )
-    columns = ["Estimate", "What it is", "Value [95%]", "p", "Assisted", "Blind", "Shifted"]
+    columns = [
+        "Estimate",
+        "What it is",
+        "Value [95%], these people",
+        "p",
+        "People like these",
+        "Assisted",
+        "Blind",
+        "Shifted",
+    ]
     note = "scores counted by arm; for alphas, units"
     return data_table(
-        "Estimates", pd.DataFrame(rows, columns=columns), note + PLANTED_NOTE * bool(section.sown.n)
+        "Estimates", pd.DataFrame(rows, columns=columns), note + PLANTED_NOTE * bool(section.planted.scores.n)
     )
 
 
-def _count(found: Result, name: str) -> str:
-    return f"{found[name]:,}" if found.get(name) is not None else ""
+def _people_interval(found: Spelled) -> str:
+    low, high = found.get("people_ci_low"), found.get("people_ci_high")
+    return "" if low is None or low != low else f"[{number(low)}, {number(high)}]"
 
 
-def _caught_table(section: Result) -> list[Node | None]:
+def _count(found: Spelled, name: str) -> str:
+    n = found.get(name)
+    return "" if n is None else f"{n:,}"
+
+
+def _caught_table(section: AssistanceSection) -> list[Node | None]:
     """Catch rates of the planted errors, by annotator."""
-    planted = section.sown
-    if not planted.n and not planted.lines.n:
+    planted = section.planted
+    if not planted.scores.n and not planted.lines.n:
         return []
-    everybody = [("wrong scores", planted), ("lines of another instance", planted.lines)]
+    everybody: list[tuple[str, Caught | CaughtLines]] = [
+        ("wrong scores", planted.scores),
+        ("lines of another instance", planted.lines),
+    ]
     rows = [("everybody", what, *_caught(part)) for what, part in everybody if part.n]
-    rows += [(row.annotator, "wrong scores", *_caught(row)) for row in planted.per_annotator]
+    rows += [(row.annotator, "wrong scores", *_caught(row.scores)) for row in planted.per_annotator]
     frame = pd.DataFrame(rows, columns=["Person", "What was planted", "Caught [95%]", "Planted"])
     note = "caught: a wrong score that was changed, a line that was revised or deleted"
     return [data_table("Planted errors caught", frame, note)]
 
 
-def _caught(part: Result) -> tuple[str, str]:
+def _caught(part: Caught | CaughtLines) -> tuple[str, str]:
     return shown(part.caught.value, percent), f"{part.n:,}"

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from coeval.stats.behaviour.actions import ACTIONS, KINDS, action_rates
-from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.frames import ASSISTED, StudyFrames, is_planted
-from coeval.stats.report.document import section_notes
-from coeval.stats.report.work import actions_section, behaviour_section, score_change_section
+from coeval.stats.behaviour.actions import ACTIONS, KINDS, ActionRates, ArmBehaviours, FourBehaviours, Rates
+from coeval.stats.estimates.results import Estimate
+from coeval.stats.report.notes import section_notes
+from coeval.stats.report.work import (
+    ScoreChangeSection,
+    actions_by_annotator,
+    actions_by_criterion,
+    actions_section,
+    behaviour_section,
+    score_change_section,
+    score_moves,
+)
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import natural, numbered, percent, plain_number, plural
@@ -29,7 +35,7 @@ SIGNS = {"approve": "✓ approve", "revise": "✎ revise", "delete": "✕ delete
 def build(get: Get) -> Iterator[Page]:
     moved, behaviour = get(score_change_section), get(behaviour_section)
     actions = get(actions_section, tables=("actions",))
-    if not actions.overall.n and not moved.n:
+    if not actions.overall.n and not moved.overall.n:
         yield Page(banner=message("Nobody has changed a draft", NOTHING_DRAFTED))
         return
     notes = section_notes({"actions": actions, "score_change": moved, "behaviour": behaviour})
@@ -40,54 +46,51 @@ def build(get: Get) -> Iterator[Page]:
             _approved_tile(actions),
             tile("Evidence deleted", _of(actions.evidence, "delete"), show=percent, rows="rows.csv"),
         ],
-        figures=[actions_figure(actions), behaviour_figure(behaviour), moves_figure(get(score_moves))],
+        figures=[
+            actions_figure(actions),
+            behaviour_figure(behaviour.behaviours),
+            moves_figure(get(score_moves)),
+        ],
         tables=[
-            _actions_table(
-                "Actions by criterion", "Criterion", get(actions_by_criterion, tables=("actions",))
-            ),
-            _actions_table("Actions by person", "Person", get(actions_by_annotator, tables=("actions",))),
+            _criteria_table(get(actions_by_criterion, tables=("actions",))),
+            _people_table(get(actions_by_annotator, tables=("actions",))),
             _changes_table(moved),
-            _behaviour_table(behaviour),
+            _behaviour_table(behaviour.behaviours),
         ],
         notes=notes,
     )
 
 
-def kept_tile(moved: Result) -> Node:
+def kept_tile(moved: ScoreChangeSection) -> Node:
     """The share of drafted scores that people kept."""
-    if not moved.n:
+    found = moved.overall
+    if not found.n:
         return tile("Score kept", Estimate.undefined("no submission has a drafted score beside it"))
-    raised, lowered = (percent(moved[name] / moved.n) for name in ("raised", "lowered"))
     return tile(
         "Score kept",
-        Estimate(moved.unchanged / moved.n, n=moved.n),
-        f"raised {raised}",
-        f"lowered {lowered}",
+        Estimate(found.unchanged / found.n, n=found.n),
+        f"raised {percent(found.raised / found.n)}",
+        f"lowered {percent(found.lowered / found.n)}",
         show=percent,
         more=_moved_left_out(moved),
     )
 
 
-def _moved_left_out(moved: Result) -> list[str]:
-    out = (
-        [f"{plural(moved.n_left_out, 'submission')} without a draft's or a person's score"]
-        if moved.n_left_out
-        else []
+def _moved_left_out(moved: ScoreChangeSection) -> list[str]:
+    without, planted = moved.overall.n_left_out, moved.n_planted_left_out
+    lines = (
+        (without, f"{plural(without, 'submission')} without a draft's or a person's score"),
+        (planted, f"{plural(planted, 'draft')} with a planted error left out"),
     )
-    return out + (
-        [f"{plural(moved.n_sown_left_out, 'draft')} with a planted error left out"]
-        if moved.n_sown_left_out
-        else []
-    )
+    return [line for n, line in lines if n]
 
 
-def _mean_change_tile(moved: Result) -> Node:
-    return tile(
-        "Mean change of score", moved.mean_change, f"person minus draft · n {moved.n:,}", show=plain_number
-    )
+def _mean_change_tile(moved: ScoreChangeSection) -> Node:
+    about = f"person minus draft · n {moved.overall.n:,}"
+    return tile("Mean change of score", moved.overall.mean_change, about, show=plain_number)
 
 
-def _approved_tile(actions: Result) -> Node:
+def _approved_tile(actions: ActionRates) -> Node:
     return tile(
         "Lines approved",
         _of(actions.overall, "approve"),
@@ -97,19 +100,21 @@ def _approved_tile(actions: Result) -> Node:
     )
 
 
-def _of(rates: Result, action: str) -> Estimate:
-    value: Estimate = rates[action]
-    return value.having(n=rates.n)
+def _of(rates: Rates, action: str) -> Estimate:
+    return rates.of(action).having(n=rates.n)
 
 
-def actions_figure(actions: Result) -> Figure:
+def actions_figure(actions: ActionRates) -> Figure:
     """Action rates by kind of line (CoEval paper, tables 5 and 6)."""
     rows = [
-        _action_row(kind, action, actions[kind]) for kind in KINDS if actions[kind].n for action in ACTIONS
+        _action_row(kind, action, actions.of(kind))
+        for kind in KINDS
+        if actions.of(kind).n
+        for action in ACTIONS
     ]
     columns = ["kind", "action", "n", "share", "label", "text"]
     frame = pd.DataFrame(rows, columns=columns)
-    words = f"Actions on drafted lines. {' '.join(_rates_words(kind, actions[kind]) for kind in KINDS)}"
+    words = f"Actions on drafted lines. {' '.join(_rates_words(kind, actions.of(kind)) for kind in KINDS)}"
     return Figure(
         "actions",
         "Actions on drafted lines",
@@ -121,41 +126,23 @@ def actions_figure(actions: Result) -> Figure:
     )
 
 
-def _action_row(kind: str, action: str, rates: Result) -> dict[str, Any]:
-    shares = " · ".join(f"{name} {100 * rates[name]:.1f}" for name in ACTIONS if rates[name])
+def _action_row(kind: str, action: str, rates: Rates) -> dict[str, Any]:
+    shares = " · ".join(f"{name} {100 * rates.of(name):.1f}" for name in ACTIONS if rates.of(name))
     return {
         "kind": kind,
         "action": action,
-        "n": round(float(rates[action]) * rates.n),
-        "share": float(rates[action]),
+        "n": round(float(rates.of(action)) * rates.n),
+        "share": float(rates.of(action)),
         "label": kind.capitalize(),
         "text": f"{shares} · n {rates.n:,}",
     }
 
 
-def _rates_words(kind: str, rates: Result) -> str:
+def _rates_words(kind: str, rates: Rates) -> str:
     if not rates.n:
         return f"{kind.capitalize()}: none."
-    shares = ", ".join(f"{name} {percent(rates[name], 1)}" for name in ACTIONS)
+    shares = ", ".join(f"{name} {percent(rates.of(name), 1)}" for name in ACTIONS)
     return f"{kind.capitalize()}: {shares}, of {rates.n:,}."
-
-
-def score_moves(study: StudyFrames) -> pd.DataFrame:
-    """How often assisted people left a drafted score at each score: ``draft, person, n, share``.
-
-    A drafted score between two points (a mean of samples) counts as the nearest, halves up; ``share`` is of all
-    that were drafted so.
-    """
-    known = study.scores.dropna(subset=["score", "draft_score"])
-    known = known[(known["arm"] == ASSISTED) & ~is_planted(known)]
-    known = known.assign(draft=np.floor(known["draft_score"] + 0.5), person=known["score"])
-    if known.empty:
-        return pd.DataFrame(columns=["draft", "person", "n", "share"])
-    points = sorted({*(study.points() or ()), *known["draft"], *known["person"]})
-    cells = pd.MultiIndex.from_product([points, points], names=["draft", "person"])
-    frame = known.groupby(["draft", "person"]).size().reindex(cells, fill_value=0).reset_index(name="n")
-    totals = frame.groupby("draft")["n"].transform("sum")
-    return frame.assign(share=(frame["n"] / totals.where(totals > 0)).fillna(0.0))
 
 
 def moves_figure(moves: pd.DataFrame) -> Figure:
@@ -183,18 +170,18 @@ def _moves_words(moves: pd.DataFrame) -> Iterator[str]:
             yield f"Drafted {draft:g}: {percent(kept)} kept, n {rows['n'].sum():,}."
 
 
-def behaviour_figure(behaviour: Result) -> Figure:
+def behaviour_figure(behaviour: FourBehaviours) -> Figure:
     """The four behaviours in each arm; the blind one is held against the draft that was hidden."""
-    arms = {title: behaviour[arm] for arm, title in ARMS.items()}
+    arms = {title: behaviour.of(arm) for arm, title in ARMS.items()}
     rows = [
         {
             "label": name.capitalize(),
             "series": arm,
-            "value": float(found[name].rate),
-            "n": found[name].n,
+            "value": float(found.of(name).rate),
+            "n": found.of(name).n,
             "low": float("nan"),
             "high": float("nan"),
-            "about": f"{percent(found[name].rate, 1)} · n {found[name].n:,}",
+            "about": f"{percent(found.of(name).rate, 1)} · n {found.of(name).n:,}",
         }
         for arm, found in arms.items()
         if found.n
@@ -202,7 +189,7 @@ def behaviour_figure(behaviour: Result) -> Figure:
     ]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "n", "low", "high", "about"])
     words = " ".join(
-        f"{arm}: " + ", ".join(f"{name} {percent(found[name].rate, 1)}" for name in BEHAVIOURS) + "."
+        f"{arm}: " + ", ".join(f"{name} {percent(found.of(name).rate, 1)}" for name in BEHAVIOURS) + "."
         for arm, found in arms.items()
         if found.n
     )
@@ -219,63 +206,59 @@ def behaviour_figure(behaviour: Result) -> Figure:
     )
 
 
-def actions_by_criterion(study: StudyFrames) -> dict[str, Result]:
-    """Action rates over all lines, by criterion, in the order of the set."""
-    found = _rates_by(study, "criterion")
-    names = numbered(list(study.criteria))
-    return {names[criterion]: found[criterion] for criterion in study.criteria if criterion in found}
+def _criteria_table(found: dict[str, Rates]) -> Node | None:
+    names = numbered(list(found))
+    return _actions_table(
+        "Actions by criterion", "Criterion", {names[text]: rates for text, rates in found.items()}
+    )
 
 
-def actions_by_annotator(study: StudyFrames) -> dict[str, Result]:
-    """Action rates over all lines, by annotator."""
-    return dict(sorted(_rates_by(study, "annotator").items(), key=lambda found: natural(found[0])))
+def _people_table(found: dict[str, Rates]) -> Node | None:
+    ordered = dict(sorted(found.items(), key=lambda entry: natural(entry[0])))
+    return _actions_table("Actions by person", "Person", ordered)
 
 
-def _rates_by(study: StudyFrames, column: str) -> dict[str, Result]:
-    assisted = study.actions[study.actions["arm"] == ASSISTED]
-    return {str(name): action_rates(part).overall for name, part in assisted.groupby(column)}
-
-
-def _actions_table(title: str, what: str, found: dict[str, Result]) -> Node | None:
+def _actions_table(title: str, what: str, found: dict[str, Rates]) -> Node | None:
     rows = [
-        (name, *(percent(rates[action], 1) for action in ACTIONS), f"{rates.n:,}")
+        (name, *(percent(rates.of(action), 1) for action in ACTIONS), f"{rates.n:,}")
         for name, rates in found.items()
     ]
     frame = pd.DataFrame(rows, columns=[what, *(SIGNS[action] for action in ACTIONS), "Lines"])
     return data_table(title, frame, "assisted submissions", rows="rows.csv")
 
 
-def _changes_table(moved: Result) -> Node | None:
+def _changes_table(moved: ScoreChangeSection) -> Node | None:
     frame = pd.DataFrame(
         [
             (
                 text,
                 *(
-                    percent(part[name] / part.n if part.n else None, 1)
-                    for name in ("raised", "lowered", "unchanged")
+                    percent(n / part.n if part.n else None, 1)
+                    for n in (part.raised, part.lowered, part.unchanged)
                 ),
                 plain_number(part.mean_change),
                 f"{part.n:,}",
             )
-            for part, text in zip(moved.per_criterion, _texts(moved), strict=True)
+            for row, text in zip(moved.per_criterion, _texts(moved), strict=True)
+            for part in [row.changes]
         ],
         columns=["Criterion", "Raised", "Lowered", "Kept", "Mean change", "Scores"],
     )
     return data_table("Score changes by criterion", frame, "assisted submissions with a drafted score")
 
 
-def _texts(moved: Result) -> list[str]:
+def _texts(moved: ScoreChangeSection) -> list[str]:
     return list(numbered([part.criterion for part in moved.per_criterion]).values())
 
 
-def _behaviour_table(behaviour: Result) -> Node | None:
-    arms = [arm for arm in ARMS if behaviour[arm].n] or ["assisted", "blind"]
+def _behaviour_table(behaviour: FourBehaviours) -> Node | None:
+    arms = [arm for arm in ARMS if behaviour.of(arm).n] or ["assisted", "blind"]
     frame = pd.DataFrame(
         [
             (
                 name.capitalize(),
                 behaviour.definitions[name],
-                *(cell for arm in arms for cell in _behaviour_cells(behaviour[arm], name)),
+                *(cell for arm in arms for cell in _behaviour_cells(behaviour.of(arm), name)),
             )
             for name in BEHAVIOURS
         ],
@@ -290,5 +273,6 @@ def _behaviour_table(behaviour: Result) -> Node | None:
     return data_table("The four behaviours", frame, note)
 
 
-def _behaviour_cells(found: Result, name: str) -> tuple[str, str]:
-    return (percent(found[name].rate, 1), f"{found[name].n:,}") if found.n else ("–", "0")
+def _behaviour_cells(found: ArmBehaviours, name: str) -> tuple[str, str]:
+    share = found.of(name)
+    return (percent(share.rate, 1), f"{share.n:,}") if found.n else ("–", "0")

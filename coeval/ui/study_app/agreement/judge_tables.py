@@ -7,12 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.estimates.results import Result
+from coeval.stats.judges.alternative import AltTest
+from coeval.stats.judges.correlation import LEVELS
+from coeval.stats.report.alignment import AlignmentSection, JudgeRow
+from coeval.stats.report.comparisons import Comparison, Competence
+from coeval.stats.report.work import QuotesSection
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import number, numbered, p_value, percent, plain_number, shown
 from coeval.ui.study_app.agreement.figures import data_table
 
-LEVELS = ("dataset", "document", "system")
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}
 COLUMNS = {
     "llm": "the model with people",
@@ -24,7 +27,7 @@ COLUMNS = {
 }
 
 
-def judge_tables(section: Result, run: Result) -> list[Node | None]:
+def judge_tables(section: AlignmentSection, run: JudgeRow) -> list[Node | None]:
     """Every table of the section; ``run`` is the judge that is looked at by criterion."""
     return [
         _runs_table(section),
@@ -35,15 +38,16 @@ def judge_tables(section: Result, run: Result) -> list[Node | None]:
     ]
 
 
-def _runs_table(section: Result) -> Node | None:
+def _runs_table(section: AlignmentSection) -> Node | None:
     rows = [
         (
             run.label + (" (shown)" if run.shown else ""),
-            f"{run.n_units:,}",
-            *(shown(run.correlations[level].kendall).split(":")[0] for level in LEVELS),
-            shown(run.pairwise_accuracy.accuracy).split(":")[0],
-            percent(run.confusion.exact),
-            _alt_words(run.alt_test),
+            f"{run.against.n_units:,}",
+            *(shown(run.correlations_mean.of(level).kendall.value).split(":")[0] for level in LEVELS),
+            *(shown(run.against.correlations.of(level).kendall).split(":")[0] for level in LEVELS[1:]),
+            shown(run.against.pairwise_accuracy.accuracy).split(":")[0],
+            percent(run.against.confusion.exact),
+            _alt_words(run.against.alt_test),
             number(run.consistency.mean_sd),
         )
         for run in section.runs
@@ -54,27 +58,30 @@ def _runs_table(section: Result) -> Node | None:
         "τ-b dataset",
         "τ-b document",
         "τ-b system",
+        "document, pooled",
+        "system, pooled",
         "Pairwise accuracy",
         "Equals median",
         "Alt-test",
         "SD over samples",
     ]
-    return data_table("Judges", pd.DataFrame(rows, columns=columns), section.human_score, rows="drafts.csv")
+    note = f"{section.human_score} · correlations are means over criteria, but for those called pooled"
+    return data_table("Judges", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
-def _alt_words(found: Result) -> str:
+def _alt_words(found: AltTest) -> str:
     if found.passed is None:
         return "undefined"
     return f"ω {number(found.winning_rate)}, ρ {number(found.advantage_probability)}"
 
 
-def _pairwise_table(section: Result) -> Node | None:
+def _pairwise_table(section: AlignmentSection) -> Node | None:
     """Mean correlations over pairs of raters (CoEval paper, table 8)."""
     found = section.mean_pairwise_correlations
     rows = [
         (
             title,
-            *(shown(found[name][method]).split(":")[0] for method in COEFFICIENTS),
+            *(shown(found[name].of(method)).split(":")[0] for method in COEFFICIENTS),
             f"{found[name].n_pairs:,}",
             f"{found[name].n_pairs_left_out:,}",
         )
@@ -86,18 +93,19 @@ def _pairwise_table(section: Result) -> Node | None:
     return data_table("Mean pairwise correlations", frame, note, half=True)
 
 
-def _criteria_table(run: Result) -> Node | None:
+def _criteria_table(run: JudgeRow) -> Node | None:
     names = numbered([part.criterion for part in run.per_criterion]).values()
     rows = [
         (
             name,
             f"{part.n_units:,}",
-            *(shown(part.correlations[level].kendall).split(":")[0] for level in LEVELS),
+            *(shown(part.correlations.of(level).kendall).split(":")[0] for level in LEVELS),
             percent(part.confusion.exact),
             plain_number(part.confusion.bias),
             _alt_words(part.alt_test),
         )
-        for part, name in zip(run.per_criterion, names, strict=True)
+        for row, name in zip(run.per_criterion, names, strict=True)
+        for part in [row.against]
     ]
     columns = [
         "Criterion",
@@ -112,7 +120,7 @@ def _criteria_table(run: Result) -> Node | None:
     return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
 
 
-def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
+def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
     """Every two judges by criterion, with three tests of their difference."""
     rows = [
         (
@@ -123,6 +131,8 @@ def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
             shown(row.bootstrap.value).split(":")[0],
             p_value(row.williams.p_two_sided),
             p_value(row.permutation.p_value),
+            p_value(row.permutation.p_holm),
+            p_value(row.permutation_systems.p_value) if row.permutation_systems else "",
             f"{row.n:,}",
         )
         for row in comparisons
@@ -135,31 +145,38 @@ def _comparisons_table(comparisons: Sequence[Result]) -> Node | None:
         "Difference [95%]",
         "p Williams",
         "p permutation",
+        "adjusted",
+        "p, other systems",
         "Units",
     ]
-    note = "Pearson with the people's mean, on the units both judged · two-sided · items resampled"
+    note = (
+        "Pearson with the people's mean, on the units both judged · two-sided · documents swapped and left out whole, "
+        f"Williams with as many items as they are worth · adjusted over these {len(rows)} by Holm's rule"
+    )
     return data_table("Judges compared", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
-def quotes_table(quotes: Result) -> Node | None:
+def quotes_table(quotes: QuotesSection) -> Node | None:
     """How much of the evidence that drafts quote is not in the text, by run and criterion."""
     rows = []
     for run in quotes.per_run:
         names = numbered([part.criterion for part in run.per_criterion])
-        parts = [(names[part.criterion], part) for part in run.per_criterion]
+        parts = [(names[part.criterion], part.quoted) for part in run.per_criterion]
         rows += [
             (run.label, name, f"{part.n:,}", f"{part.not_found:,}", percent(part.share, 1))
-            for name, part in [("all criteria", run), *parts]
+            for name, part in [("all criteria", run.quoted), *parts]
         ]
     columns = ["Judge", "Criterion", "Passages quoted", "Not in the text", "Share"]
     note = "a passage that the draft puts in quotation marks, looked for in the output"
     return data_table("Quoted evidence", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
-def _competence_table(competence: Result) -> Node | None:
+def _competence_table(competence: Competence) -> Node | None:
     rows: list[tuple[Any, ...]] = [
-        (row["annotator"], number(row["competence"]), f"{row['n']:,}") for row in competence.annotators
+        (row.annotator, shown(row.competence), f"{row.n:,}") for row in competence.annotators
     ]
     note = "Dawid and Skene: the chance that a person's score is right, as all scores together tell it"
+    if competence.converged is False:
+        note += f" · stopped after {competence.n_iterations:,} steps, before it had converged"
     frame = pd.DataFrame(rows, columns=["Person", "Competence", "Scores"])
     return data_table("Competence", frame, note, half=True)

@@ -8,18 +8,27 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.agreement.resampling import ACCEPTABLE, TENTATIVE
-from coeval.stats.estimates.results import Estimate, Result
+from coeval.stats.agreement.clustered import ACCEPTABLE, TENTATIVE
+from coeval.stats.behaviour.actions import ActionRates
+from coeval.stats.estimates.results import Estimate
 from coeval.stats.frames import LLM, StudyFrames
-from coeval.stats.report.agreement import agreement_section, people_alphas
-from coeval.stats.report.document import section_notes
-from coeval.stats.report.work import actions_section, draft_effects_section, score_change_section
+from coeval.stats.report.agreement import (
+    AgreementSection,
+    DraftsInView,
+    Headline,
+    agreement_section,
+    people_alphas,
+)
+from coeval.stats.report.assistance import draft_effects_section
+from coeval.stats.report.notes import section_notes
+from coeval.stats.report.rater_pairs import SHOWN, RaterPair
+from coeval.stats.report.work import actions_section, score_change_section
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import natural, number, numbered, p_value, percent, plural, shown
 from coeval.ui.study_app.agreement.assistance import pull_tile
 from coeval.ui.study_app.agreement.changes import actions_figure, kept_tile
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, tile
+from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, data_table, tile
 
 MODEL = "Model"
 """What the model is called on the page."""
@@ -27,8 +36,14 @@ MODEL = "Model"
 
 def build(get: Get) -> Iterator[Page]:
     """First the alphas of people, which are there at once; then everything; then what other sections say."""
-    first = get(first_alphas)
-    page = Page(tiles=[_alpha_tile(first.humans)], figures=[forest_figure(first.per_criterion)], whole=False)
+    first, criteria = get(people_alphas), get(list_criteria)
+    ordinal = {text: levels["ordinal"] for text, levels in zip(criteria, first.per_criterion, strict=True)}
+    page = Page(
+        banner=_in_view_banner(first.headline),
+        tiles=[_headline_tile(first.headline), _pooled_tile(first.headline)],
+        figures=[forest_figure(ordinal)],
+        whole=False,
+    )
     yield page
     section = get(agreement_section)
     page = replace(
@@ -48,33 +63,66 @@ def build(get: Get) -> Iterator[Page]:
     )
 
 
-def _acted(actions: Result) -> list[Figure]:
+def list_criteria(study: StudyFrames) -> list[str]:
+    """The criteria's texts."""
+    return list(study.criteria)
+
+
+def _acted(actions: ActionRates) -> list[Figure]:
     return [actions_figure(actions)] if actions.overall.n else []
 
 
-def first_alphas(study: StudyFrames) -> Result:
-    """Ordinal alpha of people over everything and by criterion."""
-    found = people_alphas(study)
-    parts = {
-        criterion: levels["ordinal"]
-        for criterion, levels in zip(study.criteria, found.per_criterion, strict=True)
-    }
-    return Result(humans=found.humans["ordinal"], per_criterion=parts)
+def in_view_words(seen: DraftsInView) -> str:
+    """How many of the scores under a number were given with the draft in view, and how many of these kept it.
+
+    >>> in_view_words(DraftsInView(6998, 6998, Estimate(0.88)))
+    'all 6,998 scores were given with the draft in view, 88% kept'
+    """
+    if not seen.n:
+        return ""
+    how_many = f"all {seen.n:,}" if seen.n == seen.of else f"{seen.n:,} of {seen.of:,}"
+    kept = f", {percent(seen.kept)} kept" if seen.kept.defined else ""
+    return f"{how_many} scores were given with the draft in view{kept}"
 
 
-def _alpha_tile(alpha: Estimate) -> Node:
-    below = alpha.details.get("p_below_667")
-    odds = "" if below is None or not alpha.defined else f"P(α < .667) {number(below)}"
-    return tile("Alpha, people", alpha, odds, rows="reliability.csv")
+def _in_view_banner(headline: Headline) -> Node | None:
+    words = in_view_words(headline.drafts_in_view)
+    if not words:
+        return None
+    return banner(
+        f"{words[:1].upper()}{words[1:]}: people who see the same draft agree more than they would without it. A share "
+        "of blind assignments, in Set-up, measures how much more.",
+        warn=True,
+    )
 
 
-def _ac2_tile(section: Result) -> Node:
+def _headline_tile(headline: Headline) -> Node:
+    """The mean over criteria, of the scores that no draft can have led where they have an alpha."""
+    about = (
+        f"mean of {plural(headline.criteria, 'criterion', 'criteria')}",
+        headline.scores,
+        in_view_words(headline.drafts_in_view),
+        f"only {plural(headline.mean.get('clusters') or 0, 'cluster')}, so a rough interval"
+        if headline.few_clusters
+        else "",
+    )
+    return tile("Alpha, people", headline.mean.value, *about, rows="reliability.csv")
+
+
+def _pooled_tile(headline: Headline) -> Node:
+    below = headline.pooled.get("p_below_667")
+    odds = "" if below is None else f"{percent(below)} of replicates below .667"
+    about = ("criteria pooled, which inflates it", odds)
+    return tile("Alpha, pooled", headline.pooled.value, *about, rows="reliability.csv")
+
+
+def _ac2_tile(section: AgreementSection) -> Node:
     about = (
         "quadratic weights",
         "read beside alpha where scores are skewed",
-        f"same score {percent(section.percent.value)}",
+        f"same score {percent(section.coefficients.percent.value)}",
     )
-    return tile("AC2, people", section.ac2.value, *about, rows="reliability.csv")
+    return tile("AC2, people", section.coefficients.ac2.value, *about, rows="reliability.csv")
 
 
 def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
@@ -89,7 +137,7 @@ def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
         alpha_words(alphas),
         rows="reliability.csv",
         width="wide",
-        note="ordinal · over people · the lines are .667 (tentative) and .800 (acceptable)",
+        note="ordinal · these people · the lines are .667 (tentative) and .800 (acceptable)",
     )
 
 
@@ -126,7 +174,7 @@ def alpha_words(alphas: Mapping[str, Estimate]) -> str:
     )
 
 
-def heatmap_figure(pairs: Sequence[Result]) -> Figure:
+def heatmap_figure(pairs: Sequence[RaterPair]) -> Figure:
     """Alpha of every two raters, the model first."""
     pairs = [pair for pair in pairs if pair.n or LLM not in (pair.a, pair.b)]
     names = rater_names(pairs)
@@ -155,11 +203,11 @@ def heatmap_figure(pairs: Sequence[Result]) -> Figure:
         words,
         rows="reliability.csv",
         width="narrow",
-        note="ordinal · over the units both scored · intervals on hover: items left out one by one (jackknife)",
+        note="ordinal · over the units both scored · intervals on hover, for other documents scored by these two",
     )
 
 
-def rater_names(pairs: Sequence[Result]) -> list[str]:
+def rater_names(pairs: Sequence[RaterPair]) -> list[str]:
     """The raters of the pairs, the model first."""
     names = list(dict.fromkeys(_rater(name) for pair in pairs for name in (pair.a, pair.b)))
     return sorted(names, key=lambda name: (name != MODEL, natural(name)))
@@ -197,18 +245,15 @@ def heatmap_words(rows: pd.DataFrame) -> str:
     )
 
 
-def _coefficients_table(section: Result) -> Node | None:
-    values: dict[str, Any] = {
-        f"Alpha, {level}, people": section.humans[level] for level in ("nominal", "ordinal", "interval")
-    }
+def _coefficients_table(section: AgreementSection) -> Node | None:
+    values: dict[str, Any] = {f"Alpha, {level}, people": section.humans[level] for level in SHOWN}
+    values |= {f"Alpha, {level}, people and model": section.humans_and_llm[level] for level in SHOWN}
     values |= {
-        f"Alpha, {level}, people and model": section.humans_and_llm[level]
-        for level in ("nominal", "ordinal", "interval")
-    }
-    values |= {
-        "AC1": section.ac1.value,
-        "AC2, quadratic": section.ac2.value,
-        "Fleiss' kappa": section.fleiss.value,
+        "AC1": section.coefficients.ac1.value,
+        "AC2, quadratic": section.coefficients.ac2.value,
+        "Fleiss' kappa": section.coefficients.fleiss.value,
+        "Conger's kappa": section.coefficients.conger.value,
+        "Brennan and Prediger": section.coefficients.brennan_prediger.value,
     }
     values |= {name: form.value for name, form in section.icc.items()}
     frame = pd.DataFrame(
@@ -218,7 +263,9 @@ def _coefficients_table(section: Result) -> Node | None:
         ],
         columns=["Coefficient", "Value [95%]", "Units", "People"],
     )
-    return data_table("Coefficients", frame, "over all criteria's units", rows="reliability.csv", half=True)
+    return data_table(
+        "Coefficients", frame, "pooled over all criteria's units", rows="reliability.csv", half=True
+    )
 
 
 def _count(value: Any, *names: str) -> str:
@@ -226,14 +273,14 @@ def _count(value: Any, *names: str) -> str:
     return next((f"{details[name]:,.0f}" for name in names if details.get(name) is not None), "")
 
 
-def _parts_table(section: Result) -> Node | None:
+def _parts_table(section: AgreementSection) -> Node | None:
     parts = [
-        (kind, part[key], part)
-        for kind, key, found in (
-            ("Criterion", "criterion", section.per_criterion),
-            ("System", "system", section.by_system),
-            ("Group", "group", section.by_group),
-            ("Arm", "arm", section.by_arm),
+        (kind, part)
+        for kind, found in (
+            ("Criterion", [row.part for row in section.per_criterion]),
+            ("System", section.by_system),
+            ("Group", section.by_group),
+            ("Arm", section.by_arm),
         )
         for part in found
     ]
@@ -241,25 +288,27 @@ def _parts_table(section: Result) -> Node | None:
         [
             (
                 kind,
-                name,
-                shown(part.humans.ordinal),
-                number(part.p_below_667),
-                shown(part.ac2.value),
-                percent(part.percent.value),
-                f"{part.n_units:,}",
-                f"{part.n_annotators:,}",
+                part.name,
+                shown(part.humans["ordinal"]),
+                percent(part.p_below_667),
+                shown(part.coefficients.ac2.value),
+                percent(part.coefficients.percent.value),
+                f"{part.counts.n_units:,}",
+                f"{part.counts.n_annotators:,}",
+                f"{part.drafts_in_view.n:,} of {part.drafts_in_view.of:,}",
             )
-            for kind, name, part in parts
+            for kind, part in parts
         ],
         columns=[
             "",
             "Part",
             "Alpha, ordinal [95%]",
-            "P(α < .667)",
+            "Replicates < .667",
             "AC2 [95%]",
             "Same score",
             "Units",
             "People",
+            "Draft in view",
         ],
     )
     return data_table("By criterion, system, group and arm", frame, "over people", rows="reliability.csv")
@@ -269,7 +318,7 @@ def thousandth(value: float) -> str:
     return number(value, 3)
 
 
-def _left_out_table(section: Result) -> Node | None:
+def _left_out_table(section: AgreementSection) -> Node | None:
     frame = pd.DataFrame(
         [
             (
@@ -278,10 +327,14 @@ def _left_out_table(section: Result) -> Node | None:
                 shown(row.ordinal),
                 shown(row.difference.value, thousandth),
                 p_value(row.difference.get("p_value")),
+                p_value(row.difference.get("p_bh")),
             )
             for row in sorted(section.leave_one_out, key=lambda row: natural(row.annotator))
         ],
-        columns=["Without", "Their scores", "Alpha, ordinal", "Change [95%]", "p"],
+        columns=["Without", "Their scores", "Alpha, ordinal", "Change [95%]", "p", "p, adjusted"],
     )
-    note = "a change above 0: the others agree better without this person · joint interval"
+    note = (
+        "a change above 0: the others agree better without this person · joint interval · adjusted over these people "
+        "(Benjamini and Hochberg)"
+    )
     return data_table("Leaving one person out", frame, note, rows="reliability.csv", half=True)

@@ -9,7 +9,7 @@ from functools import partial
 from coeval.domain import Person
 from coeval.errors import NotFoundError
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report.document import study_notes
+from coeval.stats.report.notes import study_notes
 from coeval.study.access import Context
 from coeval.study.statistics import get_statistic
 from coeval.ui.study_app.agreement import alignment, assistance, changes, people, systems, times

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.report.document import section_notes
-from coeval.stats.report.work import behaviour_section, systems_section
+from coeval.stats.estimates.results import Estimate
+from coeval.stats.report.notes import section_notes
+from coeval.stats.report.systems import SystemRow, systems_section
+from coeval.stats.report.work import Distribution, behaviour_section
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import interval, number, plain_number, plural, shares_words, shown
+from coeval.ui.components.words import interval, percent, plain_number, plural, shares_words, shown
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message, tile
 
 PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
@@ -31,12 +32,12 @@ def build(get: Get) -> Iterator[Page]:
     yield Page(
         tiles=_tiles(found),
         figures=[means_figure(found), distributions_figure(shares)],
-        tables=[_table(found)],
+        tables=[_table(found), _beats_table(found)],
         notes=section_notes({"systems": found}),
     )
 
 
-def _tiles(found: Sequence[Result]) -> list[Node]:
+def _tiles(found: Sequence[SystemRow]) -> list[Node]:
     known = [row for row in found if row.human_mean.defined]
     if not known:
         return [tile("Highest mean, people", Estimate.undefined("no person has scored a system"))]
@@ -59,13 +60,12 @@ def _tiles(found: Sequence[Result]) -> list[Node]:
     return tiles
 
 
-def _mean_tile(title: str, row: Result) -> Node:
-    spread = interval(row.human.value, plain_number)
-    about = (row.system, f"95% {spread} over units" if spread else "", plural(row.n_units, "unit"))
-    return tile(title, row.human_mean, *about, show=plain_number)
+def _mean_tile(title: str, row: SystemRow) -> Node:
+    best = f"highest in {percent(row.ranked.p_best)} of draws of the documents" if row.ranked.p_best else ""
+    return tile(title, row.human_mean, row.system, plural(row.n_units, "unit"), best, show=plain_number)
 
 
-def means_figure(found: Sequence[Result]) -> Figure:
+def means_figure(found: Sequence[SystemRow]) -> Figure:
     """Mean score of each system, by people, by the model, and prediction-powered."""
     rows = [row for system in found for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
@@ -76,16 +76,16 @@ def means_figure(found: Sequence[Result]) -> Figure:
         frame.rename(columns={"label": "system", "series": "source", "value": "mean"}).drop(columns="about"),
         lambda: charts.pairs(frame, words, title="mean score"),
         words or "No system has a score.",
-        note="intervals: over units, t; prediction-powered ones are normal",
+        note="intervals leave out whole documents: other documents, these people and systems",
     )
 
 
-def _means(row: Result) -> Iterator[dict[str, Any]]:
-    human, powered = row.human.value, row.prediction_powered.value
+def _means(row: SystemRow) -> Iterator[dict[str, Any]]:
+    powered = row.prediction_powered.value
     sources = (
-        (PEOPLE, row.human_mean, human.ci, row.n),
+        (PEOPLE, row.human_mean, row.human_mean.ci, row.n),
         (MODEL, row.llm_mean, (float("nan"),) * 2, row.n_llm),
-        (POWERED, powered, powered.ci, row.prediction_powered.get("n", 0)),
+        (POWERED, powered, powered.ci, row.prediction_powered.get("n") or 0),
     )
     for source, value, (low, high), n in sources:
         if value.defined:
@@ -101,7 +101,7 @@ def _means(row: Result) -> Iterator[dict[str, Any]]:
             }
 
 
-def distributions_figure(distributions: Sequence[Result]) -> Figure:
+def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
     """What share of its scores people gave to each score, by system."""
     people = [row for row in distributions if row.source == "people" and row.system is not None]
     rows = [
@@ -110,7 +110,7 @@ def distributions_figure(distributions: Sequence[Result]) -> Figure:
         for score, n in row.counts.items()
     ]
     frame = pd.DataFrame(rows, columns=["series", "score", "n", "share"])
-    words = " ".join(f"{row.system}: {shares_words(row)}." for row in people)
+    words = " ".join(f"{row.system}: {shares_words(row.n, row.counts)}." for row in people)
     return Figure(
         "system-distributions",
         "Scores by system",
@@ -121,34 +121,66 @@ def distributions_figure(distributions: Sequence[Result]) -> Figure:
     )
 
 
-def _table(found: Sequence[Result]) -> Node | None:
+def _beats_table(found: Sequence[SystemRow]) -> Node | None:
+    """How often each system has the higher mean when the documents are drawn anew."""
+    known = [row for row in found if row.ranked.rank is not None]
     rows = [
         (
             row.system,
+            *("" if other is row else percent(row.ranked.beats[other.system]) for other in known),
+        )
+        for row in known
+    ]
+    frame = pd.DataFrame(rows, columns=["Higher than", *(row.system for row in known)])
+    return data_table(
+        "Who scores higher", frame, "share of draws of the documents · a tie counts half", half=True
+    )
+
+
+def _place(row: SystemRow) -> str:
+    ranked = row.ranked
+    if ranked.rank is None:
+        return ""
+    return f"{ranked.rank} [{ranked.rank_low:.0f}, {ranked.rank_high:.0f}]"
+
+
+def _worth(row: SystemRow) -> str:
+    """How many labels one label is worth with the judges' help."""
+    times = row.prediction_powered.get("multiplier")
+    return "" if times is None or times != times else plain_number(times)
+
+
+def _table(found: Sequence[SystemRow]) -> Node | None:
+    rows = [
+        (
+            row.system,
+            _place(row),
             shown(row.human_mean, plain_number),
-            interval(row.human.value, plain_number),
+            f"{row.human_mean.details.get('clusters', 0):,}",
             f"{row.n:,}",
             f"{row.n_units:,}",
             shown(row.llm_mean, plain_number),
             f"{row.n_llm:,}",
             shown(row.prediction_powered.value, plain_number).split(":")[0],
-            number(row.prediction_powered.get("lam")),
+            _worth(row),
         )
         for row in found
     ]
     columns = [
         "System",
-        "People",
-        "95% over units",
+        "Rank [95%]",
+        "People [95%]",
+        "Documents",
         "Scores",
         "Units",
         "Model",
         "Drafts",
         "Prediction-powered [95%]",
-        "λ",
+        "A label counts as",
     ]
     note = (
-        "prediction-powered: the people's mean of units scored without the draft, corrected by the model's scores of "
-        "the others"
+        "ranks are of the people's means · prediction-powered: the people's mean of units scored without the draft, "
+        "corrected by all judges' scores of the others; valid where the scored ones are a random draw · a label counts "
+        "as at most 2 where the judges are no better than the system they judge"
     )
     return data_table("Systems", pd.DataFrame(rows, columns=columns), note)

@@ -7,11 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.behaviour.times import time_curve
-from coeval.stats.estimates.results import Result
-from coeval.stats.frames import StudyFrames
-from coeval.stats.report.document import section_notes
-from coeval.stats.report.work import behaviour_section, time_section
+from coeval.stats.report.notes import section_notes
+from coeval.stats.report.work import DriftPoint, TimeSection, behaviour_section, time_curves, time_section
 from coeval.ui.components import charts
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import natural, numbered, plain_number, plural
@@ -20,14 +17,14 @@ from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table,
 
 def build(get: Get) -> Iterator[Page]:
     section = get(time_section)
-    if not section.n_timed:
+    if not section.spent.n_timed:
         yield Page(
             banner=message("Nothing was timed", "Scores given in this app are; imported ones may lack times.")
         )
         return
     yield Page(
         tiles=_tiles(section),
-        figures=[curve_figure(get(time_curves)), drift_figure(get(behaviour_section).drift)],
+        figures=[curve_figure(_labelled(get(time_curves))), drift_figure(get(behaviour_section).drift)],
         tables=[_criteria_table(section), _people_table(section)],
         notes=section_notes({"time": section}),
     )
@@ -49,16 +46,16 @@ def minutes(value: Any) -> str:
     return plain_number(value) + ("" if value != value else " min")
 
 
-def _tiles(section: Result) -> list[Node]:
-    sample = section.minutes_per_sample
-    timed = f"{section.n_timed:,} submissions timed"
-    untimed = [f"{plural(section.n_untimed, 'submission')} without a start time"] if section.n_untimed else []
-    idle = f"{section.idle_cut_seconds / 60:.0f} min"
+def _tiles(section: TimeSection) -> list[Node]:
+    spent, sample, took = section.spent, section.spent.minutes_per_sample, section.spent.seconds
+    timed = f"{spent.n_timed:,} submissions timed"
+    untimed = [f"{plural(spent.n_untimed, 'submission')} without a start time"] if spent.n_untimed else []
+    idle = f"{took.idle_cut_seconds / 60:.0f} min"
     return [
         tile(
             "Seconds a criterion",
-            section.median_seconds,
-            f"median · mean {seconds(section.mean_seconds)}",
+            took.median_seconds,
+            f"median · mean {seconds(took.mean_seconds)}",
             timed,
             "from opening to confirming",
             show=seconds,
@@ -66,16 +63,16 @@ def _tiles(section: Result) -> list[Node]:
         ),
         tile(
             "Seconds, idle time out",
-            section.mean_seconds_idle_cut,
+            took.mean_seconds_idle_cut,
             "mean",
             f"spans up to {idle}",
             show=seconds,
-            more=[f"{plural(section.n_over_idle, 'longer span')} left out"] if section.n_over_idle else [],
+            more=[f"{plural(took.n_over_idle, 'longer span')} left out"] if took.n_over_idle else [],
         ),
         tile(
             "Seconds at work",
-            section.median_active_seconds,
-            f"median · n {section.n_active:,}" if section.n_active else "",
+            took.median_active_seconds,
+            f"median · n {took.n_active:,}" if took.n_active else "",
             "pauses cut out by the browser",
             show=seconds,
         ),
@@ -90,14 +87,9 @@ def _tiles(section: Result) -> list[Node]:
     ]
 
 
-def time_curves(study: StudyFrames) -> pd.DataFrame:
-    """The share of submissions done within so many seconds, by criterion: ``criterion, seconds, share``."""
-    timed = study.scores[study.scores["wall_seconds"] > 0]
-    curves = [
-        time_curve(timed.loc[timed["criterion"] == criterion, "wall_seconds"]).assign(criterion=label)
-        for criterion, label in numbered(list(study.criteria)).items()
-    ]
-    return pd.concat([pd.DataFrame(columns=["criterion", "seconds", "share"]), *curves])
+def _labelled(curves: pd.DataFrame) -> pd.DataFrame:
+    names = numbered(list(dict.fromkeys(curves["criterion"])))
+    return curves.assign(criterion=[names[text] for text in curves["criterion"]])
 
 
 def curve_figure(curves: pd.DataFrame) -> Figure:
@@ -123,9 +115,9 @@ def _short(name: str) -> str:
     return name if len(name) <= 40 else name[:39] + "…"
 
 
-def drift_figure(drift: Sequence[dict[str, Any]]) -> Figure:
+def drift_figure(drift: Sequence[DriftPoint]) -> Figure:
     """Each person's scores against the others', over the tenths of their work."""
-    found = pd.DataFrame(drift, columns=["annotator", "part", "n", "mean_gap"])
+    found = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
     frame = found.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
     words = " ".join(_drift_words(found)) or "Nobody shares a unit with somebody else yet."
     return Figure(
@@ -145,33 +137,31 @@ def _drift_words(found: pd.DataFrame) -> Iterator[str]:
         yield f"{name}: {gaps[0]} in the first part, {gaps[1]} in the last."
 
 
-def _criteria_table(section: Result) -> Node | None:
-    names = numbered([part.criterion for part in section.per_criterion])
+def _criteria_table(section: TimeSection) -> Node | None:
+    parts = section.spent.per_criterion
+    names = numbered([part.criterion for part in parts])
     rows = [
         (
             names[part.criterion],
             f"{part.n:,}",
-            seconds(part.mean_seconds),
-            seconds(part.median_seconds),
-            seconds(part.mean_seconds_idle_cut),
-            f"{part.n_over_idle:,}",
-            seconds(part.median_active_seconds),
+            seconds(part.seconds.mean_seconds),
+            seconds(part.seconds.median_seconds),
+            seconds(part.seconds.mean_seconds_idle_cut),
+            f"{part.seconds.n_over_idle:,}",
+            seconds(part.seconds.median_active_seconds),
         )
-        for part in section.per_criterion
+        for part in parts
     ]
     columns = ["Criterion", "Timed", "Mean", "Median", "Mean, idle out", "Longer", "Median at work"]
-    note = f"idle out: spans over {section.idle_cut_seconds:.0f} s left out, counted under “longer”"
+    note = f"idle out: spans over {section.spent.seconds.idle_cut_seconds:.0f} s left out, counted under “longer”"
     return data_table("By criterion", pd.DataFrame(rows, columns=columns), note)
 
 
-def _people_table(section: Result) -> Node | None:
+def _people_table(section: TimeSection) -> Node | None:
     rows = [
-        (kind, part[column], f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
-        for kind, column, parts in (
-            ("Arm", "arm", section.per_arm),
-            ("Person", "annotator", section.per_annotator),
-        )
-        for part in sorted(parts, key=lambda part: natural(part[column]))
+        (kind, part.name, f"{part.n:,}", seconds(part.mean_seconds), seconds(part.median_seconds))
+        for kind, parts in (("Arm", section.per_arm), ("Person", section.per_annotator))
+        for part in sorted(parts, key=lambda part: natural(part.name))
     ]
     return data_table(
         "By arm and person", pd.DataFrame(rows, columns=["", "Part", "Timed", "Mean", "Median"])

@@ -1,0 +1,218 @@
+"""What was really sampled: clusters of units, and intervals from leaving them out one by one.
+
+Units (an instance by a criterion) are not drawn one by one: criteria share an instance, and instances by several
+systems share a document. An interval that takes them for independent is too narrow, by a half and more. Every interval
+of the report therefore leaves out, or draws anew, a whole cluster with all that hangs on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.stats.estimates.later import special
+from coeval.stats.rating_matrix import Codes, Numbers
+
+FEW = 10
+"""Under this many clusters an interval rests on Student's t alone, and the report says so."""
+
+GROUPS = 50
+"""Statistics that are no sums are computed anew without each of at most this many groups of clusters."""
+
+DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
+NO_SPREAD = "every cluster says the same, so there is nothing to tell how much others would differ"
+
+OfSums = Callable[[Numbers], Numbers]
+"""From sums over clusters (replicates x columns) to a statistic of each replicate; nan where undefined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which units were drawn together: ``code[k]`` is the cluster of unit k; ``kind`` says what a cluster is."""
+
+    code: Codes
+    kind: str = UNITS
+
+    @property
+    def n(self) -> int:
+        return int(self.code.max()) + 1 if len(self.code) else 0
+
+    def of(self, units: Any) -> Clusters:
+        """The clusters of some of the units, numbered anew: those without any of these units are gone."""
+        return Clusters(_numbered(self.code[np.asarray(units, dtype=np.int64)]), self.kind)
+
+    def sums(self, table: Numbers) -> Numbers:
+        """Clusters x columns: the sums of a table of units x columns."""
+        table = np.asarray(table, dtype=float).reshape(len(self.code), -1)
+        if self.n == len(self.code) and (self.code == np.arange(self.n)).all():
+            return table
+        columns = [np.bincount(self.code, column, self.n) for column in table.T]
+        return np.column_stack(columns) if columns else np.zeros((self.n, 0))
+
+    def groups(self, most: int = 0) -> Codes:
+        """The group of each unit: its cluster where there are few, else clusters dealt into ``most`` groups.
+
+        Without ``most`` they are ``GROUPS``, and down to 20 where each would cost much.
+        """
+        most = most or int(np.clip(100_000 // max(len(self.code), 1), 20, GROUPS))
+        if self.n <= most:
+            return self.code
+        dealt = np.random.default_rng(self.n).permutation(self.n) % most
+        return np.asarray(dealt[self.code], dtype=np.int64)
+
+
+def parse_clusters(labels: Any, size: int, kind: str = UNITS) -> Clusters:
+    """A label a unit as clusters; None, or a missing label, is a cluster of its own.
+
+    >>> parse_clusters(["a", "b", "a", None], 4).code.tolist(), parse_clusters(None, 2).n
+    ([0, 1, 0, 2], 2)
+    """
+    if isinstance(labels, Clusters):
+        if len(labels.code) != size:
+            raise ValueError(
+                f"There are {size} units and {len(labels.code)} clusters; name one for each unit."
+            )
+        return labels
+    if labels is None:
+        return Clusters(np.arange(size), kind)
+    named: list[Any] = list(labels)
+    if len(named) != size:
+        raise ValueError(f"There are {size} units and {len(named)} clusters; name one for each unit.")
+    missing = np.asarray(pd.isna(pd.Series(named, dtype=object)))
+    keys = [("alone", k) if missing[k] else ("named", label) for k, label in enumerate(named)]
+    return Clusters(np.asarray(pd.factorize(pd.Series(keys, dtype=object))[0], dtype=np.int64), kind)
+
+
+def _numbered(codes: Codes) -> Codes:
+    return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.int64)
+
+
+def sums_interval(
+    sums: Numbers, statistic: OfSums, kind: str, *, confidence: float = 0.95, value: float | None = None
+) -> dict[str, Any]:
+    """The interval of a statistic of sums over clusters; see ``jackknife_interval``."""
+    total = sums.sum(axis=0)
+    point = float(statistic(total[None, :])[0]) if value is None else value
+    without = statistic(total - sums) if len(sums) > 1 else np.empty(0)
+    return jackknife_interval(point, without, kind, confidence=confidence, n=len(sums))
+
+
+def jackknife_interval(
+    value: float, without: Numbers, kind: str, *, confidence: float = 0.95, n: int | None = None
+) -> dict[str, Any]:
+    """Tukey's interval from a statistic without each cluster (or group of clusters), extended by its bias.
+
+    value -+ t(C - 1) se, moved outwards on one side by the jackknife's estimate of the statistic's bias: alpha of few
+    clusters is low, since its chance agreement is measured on them too. In simulations of 8 to 50 documents by one to
+    four systems it covers .92-.97 where the bootstrap's percentiles cover .71-.93 (see the benchmark ``coverage``).
+
+    Parameters
+    ----------
+    value : the statistic of everything.
+    without : the statistic without each cluster, nan where undefined.
+    kind : what a cluster is, for ``interval_kind``.
+    n : how many clusters there are, where ``without`` leaves out groups of them.
+
+    Returns
+    -------
+    dict
+        ``ci_low``, ``ci_high``, ``se``, ``bias``, ``p_value`` (two-sided, against 0; the interval excludes 0 where it
+        is below 1 - confidence), ``interval_kind``, ``resampled``, ``clusters``, ``confidence``, ``replicates`` (how
+        often something was left out) and ``replicates_left_out`` (without which it is undefined); the numbers are nan
+        where fewer than two clusters leave it defined, or none changes it.
+    """
+    kept = without[~np.isnan(without)]
+    size = len(kept)
+    details: dict[str, Any] = {
+        "interval_kind": f"jackknife over {kind}, t",
+        "resampled": kind,
+        "clusters": len(without) if n is None else n,
+        "replicates": len(without),
+        "replicates_left_out": len(without) - size,
+        "confidence": confidence,
+    }
+    nothing = dict.fromkeys(("ci_low", "ci_high", "se", "bias", "p_value"), np.nan)
+    if size < 2 or np.isnan(value):
+        return details | nothing
+    mean = float(kept.mean())
+    se = float(np.sqrt((size - 1) / size * ((kept - mean) ** 2).sum()))
+    if se <= 1e-12:
+        return details | nothing | {"se": 0.0}
+    bias = (size - 1) * (mean - value)
+    low, high = sorted((value, value - bias))
+    half = float(special.stdtrit(size - 1, (1 + confidence) / 2)) * se
+    reach = low if low > 0 else min(high, 0.0)
+    return details | {
+        "ci_low": low - half,
+        "ci_high": high + half,
+        "se": se,
+        "bias": bias,
+        "p_value": 2 * float(special.stdtr(size - 1, -abs(reach) / se)),
+    }
+
+
+def group_interval(
+    statistic: Callable[[Codes], float],
+    clusters: Clusters,
+    value: float,
+    *,
+    confidence: float = 0.95,
+    ceiling: float | None = None,
+) -> dict[str, Any]:
+    """The interval of any statistic: computed anew from the places of the units left without each group of clusters.
+
+    Parameters
+    ----------
+    statistic : from places of units to the statistic's value, nan where undefined.
+    ceiling : the statistic's largest value, such as 1 for a correlation; its negative is then the smallest.
+    """
+    group = clusters.groups()
+    names = range(int(group.max()) + 1) if len(group) else range(0)
+    without = np.array([statistic(np.flatnonzero(group != name)) for name in names])
+    spread = jackknife_interval(value, without, clusters.kind, confidence=confidence, n=clusters.n)
+    return spread if ceiling is None else cut(spread, -ceiling, ceiling)
+
+
+def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
+    """The interval within the statistic's own range."""
+    return spread | {
+        "ci_low": float(np.maximum(spread["ci_low"], low)),
+        "ci_high": float(np.minimum(spread["ci_high"], high)),
+    }
+
+
+def draw_sums(sums: Numbers, replicates: int, seed: int) -> Numbers:
+    """Replicates x columns: the sums over as many clusters as there are, drawn with replacement."""
+    rng, size = np.random.default_rng(seed), len(sums)
+    block = max(1, 2_000_000 // max(size, 1))
+    parts = [np.empty((0, sums.shape[1]))]
+    for start in range(0, replicates, block):
+        rows = min(block, replicates - start)
+        drawn = rng.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size
+        weights = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
+        parts.append(weights @ sums)
+    return np.concatenate(parts)
+
+
+def crossed_interval(
+    value: float, by_cluster: dict[str, Any], by_people: dict[str, Any], *, confidence: float = 0.95
+) -> dict[str, Any]:
+    """The interval that also speaks of other people: both sources of chance, t with the fewer's degrees of freedom.
+
+    The variances over clusters and over people add up, which counts what both share twice and so is on the safe side
+    (Cameron, Gelbach and Miller 2011 take it off again).
+
+    Returns
+    -------
+    dict
+        ``people_ci_low``, ``people_ci_high``, ``people`` (how many); nan under two people.
+    """
+    people, clusters = by_people["clusters"], by_cluster["clusters"]
+    se = float(np.sqrt(np.square([by_cluster["se"], by_people["se"]]).sum()))
+    df = min(people, clusters) - 1
+    half = float(special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
+    return {"people_ci_low": value - half, "people_ci_high": value + half, "people": people}

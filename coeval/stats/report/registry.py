@@ -1,0 +1,56 @@
+"""The sections of the report, each in one line: its place in ``stats --json``, and where the tab shows it.
+
+A new section is a function from the frames to a dataclass, and a line here. With ``tables`` it also stands on the
+Agreement tab, below the page that ``tab`` names, and among the tables that are downloaded; without, a page shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coeval.stats.frames import StudyFrames
+from coeval.stats.report.agreement import agreement_section
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.assistance import assistance_section
+from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table
+from coeval.stats.report.work import (
+    actions_section,
+    behaviour_section,
+    quotes_section,
+    score_change_section,
+    time_section,
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its name in the document, what builds it, and whether that draws at random.
+
+    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab.
+    """
+
+    name: str
+    build: Callable[..., Any]
+    seeded: bool = False
+    tab: str = ""
+    tables: Callable[[Any], Sequence[Table]] | None = None
+
+    def of(self, study: StudyFrames, *, replicates: int, seed: int) -> Any:
+        """The section of a study."""
+        return self.build(study, replicates=replicates, seed=seed) if self.seeded else self.build(study)
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section("agreement", agreement_section, seeded=True),
+    Section("actions", actions_section),
+    Section("score_change", score_change_section),
+    Section("time", time_section),
+    Section("systems", systems_section, seeded=True),
+    Section("alignment", alignment_section, seeded=True),
+    Section("assistance", assistance_section),
+    Section("behaviour", behaviour_section),
+    Section("quotes", quotes_section),
+)
