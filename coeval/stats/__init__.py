@@ -41,11 +41,11 @@ from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.comparisons import mean_pairwise
 from coeval.stats.report.document import build_report
-from coeval.stats.report.methods import methods_paragraph
-from coeval.stats.report.paper_tables import paper_tables
-from coeval.stats.report.rendering import tables_latex, tables_markdown
+from coeval.stats.report.paper.methods import methods_paragraph
+from coeval.stats.report.paper.paper_tables import paper_tables
+from coeval.stats.report.paper.rendering import tables_latex, tables_markdown
+from coeval.stats.report.paper.tables import Table
 from coeval.stats.report.systems import systems_section
-from coeval.stats.report.tables import Table
 from coeval.stats.report.work import actions_section, behaviour_section, score_change_section, time_section
 
 __all__ = [

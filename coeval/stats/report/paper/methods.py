@@ -81,13 +81,14 @@ def _agreement(report: Document) -> str:
         return f"Krippendorff's alpha is {UNDEFINED} for every criterion."
     scores = headline["scores"]
     pooled = headline["pooled"]
+    criteria = _count(headline["criteria"], "criterion", "criteria")
     return (
-        f"Agreement is Krippendorff's ordinal alpha of {scores}: its mean over "
-        f"{_count(headline['criteria'], 'criterion', 'criteria')} is {_number(headline['value'])}"
-        f"{_interval(headline)}; pooled over all units, which differences between criteria inflate, it is "
-        f"{_number(pooled['value'])}{_interval(pooled)}. Of all scores pooled, nominal alpha is {_number(alphas['nominal'])}, interval alpha "
-        f"{_number(alphas['interval'])}, Gwet's AC2 (quadratic) {_number(agreement['ac2']['value'])} and percent "
-        f"agreement {_number(agreement['percent']['value'])}. {_sampling(headline)}"
+        f"Agreement is Krippendorff's ordinal alpha of {scores}: its mean over {criteria} is "
+        f"{_number(headline['value'])}{_interval(headline)}; pooled over all units, which differences between criteria "
+        f"inflate, it is {_number(pooled['value'])}{_interval(pooled)}. Of all scores pooled, nominal alpha is "
+        f"{_number(alphas['nominal'])}, interval alpha {_number(alphas['interval'])}, Gwet's AC2 (quadratic) "
+        f"{_number(agreement['ac2']['value'])} and percent agreement {_number(agreement['percent']['value'])}. "
+        f"{_sampling(headline)}"
     )
 
 
