@@ -44,8 +44,8 @@ from coeval.stats.report.document import build_report
 from coeval.stats.report.paper.methods import methods_paragraph
 from coeval.stats.report.paper.paper_tables import paper_tables
 from coeval.stats.report.paper.rendering import tables_latex, tables_markdown
-from coeval.stats.report.paper.tables import Table
 from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table
 from coeval.stats.report.work import actions_section, behaviour_section, score_change_section, time_section
 
 __all__ = [

@@ -14,8 +14,8 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
-from coeval.stats.report.paper.tables import Table
 from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table
 from coeval.stats.report.work import (
     actions_section,
     behaviour_section,

@@ -11,7 +11,7 @@ from coeval.stats.behaviour.actions import ACTIONS, BEHAVIOURS, KINDS, action_ra
 from coeval.stats.estimates.results import plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.document import build_report
-from coeval.stats.report.paper.tables import Table
+from coeval.stats.report.tables import Table
 
 Document = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.report.paper.tables import Table
+from coeval.stats.report.tables import Table
 
 MISSING = "–"
 LATEX = {
