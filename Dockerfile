@@ -1,5 +1,6 @@
 # A Hugging Face Space of the kind "docker" (app_port: 7860), or any other host of containers.
 # The steps are run without Docker by tests/house/test_docker.py.
+# to hold the base still as well, write its digest after the tag (docker buildx imagetools inspect shows it)
 FROM python:3.11-slim
 
 # the model's client trusts the system's certificates
@@ -17,8 +18,8 @@ ENV HOME=/home/user \
     COEVAL_PORT=7860
 
 WORKDIR /home/user/app
-COPY --chown=user requirements.txt ./
-RUN pip install --no-cache-dir --user -r requirements.txt
+COPY --chown=user coeval/requirements.lock ./
+RUN pip install --no-cache-dir --user --require-hashes -r requirements.lock
 COPY --chown=user . ./
 
 EXPOSE 7860

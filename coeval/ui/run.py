@@ -19,6 +19,7 @@ from coeval.study.hosting.snapshots import open_kept
 from coeval.study.importing.demo import ensure_demo
 from coeval.ui.app import build_app
 from coeval.ui.server.connections import build_protocol
+from coeval.ui.server.logs import ShortLines
 
 
 def run_server(
@@ -33,6 +34,7 @@ def run_server(
     _check_free(host, port)
     # what is written from here on, the database and its copies first of all, is nobody else's to read
     os.umask(0o077)
+    sys.stderr = ShortLines(sys.stderr)
     settings = replace(settings, host=host, port=port)
     store, keeper = open_kept(settings)
     context = Context(store, settings)

@@ -56,7 +56,9 @@ def ignored(path: str) -> bool:
     patterns = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     parts = path.split("/")
     return any(
-        Path(path).match(p) or p.removeprefix("**/") in parts or path.startswith(p.rstrip("*"))
+        Path(path).match(p.removeprefix("**/"))
+        or p.removeprefix("**/") in parts
+        or path.startswith(p.rstrip("*"))
         for p in patterns
     )
 
@@ -88,10 +90,16 @@ def test_the_image_is_what_a_space_needs() -> None:
 
 def test_what_is_installed_is_in_the_context() -> None:
     sources = [rest.split()[1] for rest in arguments("COPY")]
-    assert sources == ["requirements.txt", "."] and (ROOT / "requirements.txt").is_file()
-    for path in ("requirements.txt", "app.py", "coeval/ui/server/pages/signin.html", "data/demo/study.json"):
+    assert sources == ["coeval/requirements.lock", "."]
+    for path in (
+        "coeval/requirements.lock",
+        "app.py",
+        "coeval/ui/server/pages/signin.html",
+        "data/demo/study.json",
+    ):
         assert not ignored(path), path
-    for path in (".git/config", "data/coeval.db", "data/coeval.db-wal", "coeval/__pycache__/errors.pyc"):
+    for path in (".git/config", "data/coeval.db", "data/coeval.db-wal", "coeval/__pycache__/errors.pyc", ".env",
+                 ".env.local", "coeval/.env", "data/other.db", "tests/conftest.py", "study.sqlite3"):  # fmt: skip
         assert ignored(path), path
 
 

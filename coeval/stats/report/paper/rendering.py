@@ -136,7 +136,13 @@ def _escape_markdown(text: Any) -> str:
 
 
 def _escape_latex(text: Any) -> str:
-    return "".join(LATEX.get(letter, letter) for letter in _flat(text))
+    """
+    >>> _escape_latex("*50%"), _escape_latex("[1cm]")
+    ('{}*50\\\\%', '{}[1cm]')
+    """
+    escaped = "".join(LATEX.get(letter, letter) for letter in _flat(text))
+    # right after the end of a row or a rule, a star or a bracket is an argument of that
+    return f"{{}}{escaped}" if escaped.startswith(("*", "[")) else escaped
 
 
 def _label(name: str) -> str:
