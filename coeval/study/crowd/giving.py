@@ -53,7 +53,8 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
     if plan.state is not StudyState.RUNNING or reservations.has_open(db, person.id, task.id):
         return 0
     seed = tasks.get_seed(db, task.id)
-    checks = draw_order(seed, person.id, reservations.list_new_checks(db, person.id, task.id))[:1]
+    # another hash for each draw: what came first by one of them would come first by it again
+    checks = draw_order(f"{seed}:check", person.id, reservations.list_new_checks(db, person.id, task.id))[:1]
     batch = _pick(db, plan, person, task, len(checks))
     if not batch and checks:  # there is no room for both
         batch, checks = _pick(db, plan, person, task, 0), []
@@ -62,7 +63,9 @@ def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
         return 0
     reservations.add_reservations(db, person.id, task.id, batch, "work", _until(plan))
     reservations.add_reservations(db, person.id, task.id, checks, "check", _until(plan))
-    assignments.add_assignments(db, person.id, task.id, draw_order(seed, person.id, [*batch, *checks]))
+    assignments.add_assignments(
+        db, person.id, task.id, draw_order(f"{seed}:place", person.id, [*batch, *checks])
+    )
     return len(batch)
 
 
@@ -141,6 +144,9 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     if reservations.get_plan(db, task.id) is None:
         # an exam asks what becomes of the draft; a check of a plan must look like the work around it
         return Arm.ASSISTED if answer_keys.list_keys_of(db, instance) else None
+    if answer_keys.list_keys_of(db, instance):
+        # everybody gets checks, few get the same work: balanced over its people, a check would keep to other arms
+        return None
     shares = {Arm.BLIND: design.blind_share, Arm.FIRST: design.first_share}
     shares[Arm.ASSISTED] = 1 - design.blind_share - design.first_share
     counts = [
