@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import insort
+from collections.abc import Iterator
 from typing import Any
 
 from sqlite_utils import Database
@@ -52,45 +54,69 @@ def list_saved(db: Database, instance: int, criterion: int) -> list[tuple[str, S
 
 
 def list_disputes(db: Database, task: int, criteria_set: int, *, limit: int = 50) -> list[Dispute]:
-    """Where the latest scores of two people or more differ, the widest apart first."""
-    disputes = db.query(
-        "SELECT i.id, i.external_id, c.id AS criterion, c.text, count(*) AS n, min(s.score) AS low,"
-        " max(s.score) AS high, (SELECT a.score FROM adjudication a WHERE a.instance = i.id"
-        " AND a.criterion = c.id ORDER BY a.revision DESC LIMIT 1) AS decided"
-        " FROM current_submission s JOIN instance i ON i.id = s.instance JOIN criterion c ON c.id = s.criterion"
-        " JOIN criteria_set_member m ON m.criterion = c.id AND m.criteria_set = :criteria_set"
-        " WHERE i.task = :task AND (s.annotator, s.instance) NOT IN"
-        " (SELECT annotator, instance FROM uncounted WHERE task = :task)"
-        " GROUP BY i.id, c.id HAVING max(s.score) > min(s.score)"
-        " ORDER BY max(s.score) - min(s.score) DESC, i.position, m.position LIMIT :limit",
-        {"task": task, "criteria_set": criteria_set, "limit": limit},
-    )
-    return [Dispute(*row.values()) for row in disputes]
+    """Where the latest scores of two people or more differ, the widest apart first.
+
+    How far apart all the scores of an evaluation are, superseded and uncounted ones with them, is quickly read and
+    never less than how far those are that count: candidates are looked at in that order, until no further one can
+    come before those found.
+    """
+    disputes: list[tuple[Place, Dispute]] = []
+    for instance, criterion, spread, *place in db.conn.execute(
+        CANDIDATES, {"task": task, "criteria_set": criteria_set}
+    ):
+        if len(disputes) >= limit and disputes[limit - 1][0] < (-spread, *place):
+            break
+        row = get_row(db, DISPUTE, {"task": task, "instance": instance, "criterion": criterion})
+        if row is not None and row["low"] < row["high"]:
+            dispute = Dispute(*row.values())
+            insort(disputes, ((dispute.low - dispute.high, *place), dispute), key=lambda pair: pair[0])
+    return [dispute for _, dispute in disputes[:limit]]
 
 
-def list_saves(db: Database, task: int) -> list[Save]:
+Place = tuple[float, ...]
+"""By what disputes are put in order: how far apart, then the place of the instance, then that of the criterion."""
+
+CANDIDATES = """
+SELECT g.instance, g.criterion, g.spread, i.position, m.position FROM (
+  SELECT s.instance, s.criterion, max(s.score) - min(s.score) AS spread FROM submission s
+  GROUP BY s.instance, s.criterion HAVING max(s.score) > min(s.score)
+) g
+JOIN instance i ON i.id = g.instance AND i.task = :task
+JOIN criteria_set_member m ON m.criterion = g.criterion AND m.criteria_set = :criteria_set
+ORDER BY g.spread DESC, i.position, m.position
+"""
+
+DISPUTE = """
+SELECT i.id, i.external_id, c.id AS criterion, c.text, count(*) AS n, min(s.score) AS low, max(s.score) AS high,
+  (SELECT a.score FROM adjudication a WHERE a.instance = i.id AND a.criterion = c.id
+    ORDER BY a.revision DESC LIMIT 1) AS decided
+FROM current_submission s
+JOIN instance i ON i.id = s.instance
+JOIN criterion c ON c.id = s.criterion
+WHERE s.instance = :instance AND s.criterion = :criterion AND NOT EXISTS (
+  SELECT 1 FROM uncounted u WHERE u.task = :task AND u.annotator = s.annotator AND u.instance = s.instance)
+GROUP BY i.id, i.external_id, c.id, c.text
+"""
+
+
+def list_saves(db: Database, task: int) -> Iterator[Save]:
     """Everybody's latest saves of evaluations that showed a draft, in the order of saving."""
-    saves = db.query(
-        "SELECT p.name, s.bulk, s.active_ms, NOT EXISTS (SELECT 1 FROM submission_row r"
-        " WHERE r.submission = s.id AND r.action <> 'approve') AS kept_all,"
-        " CASE s.planted WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS ("
-        " SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row"
-        " WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion"
-        " AND r.action IN ('delete', 'revise')) END AS caught"
-        " FROM current_submission s JOIN instance i ON i.id = s.instance JOIN annotator p ON p.id = s.annotator"
-        " WHERE i.task = ? AND s.draft IS NOT NULL AND s.arm <> 'blind' ORDER BY s.id",
-        [task],
-    )
-    return [
-        Save(
-            person=row["name"],
-            kept_all=bool(row["kept_all"]),
-            bulk=bool(row["bulk"]),
-            seconds=None if row["active_ms"] is None else row["active_ms"] / 1000,
-            caught=None if row["caught"] is None else bool(row["caught"]),
-        )
-        for row in saves
-    ]
+    names = dict(db.conn.execute("SELECT id, name FROM annotator"))
+    for annotator, *values in db.conn.execute(SAVES, {"task": task}):
+        yield Save(names[annotator], *values)
+
+
+SAVES = """
+SELECT s.annotator, NOT EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve'),
+  s.bulk, s.active_ms / 1000.0,
+  CASE s.planted WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS (
+    SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row
+    WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion
+      AND r.action IN ('delete', 'revise')) END
+FROM current_submission s
+CROSS JOIN instance i
+WHERE i.id = s.instance AND i.task = :task AND s.draft IS NOT NULL AND s.arm <> 'blind' ORDER BY s.id
+"""
 
 
 def get_adjudication(db: Database, instance: int, criterion: int) -> Adjudication | None:
