@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from coeval.domain import RowKind
 from coeval.llm.reading.echoes import own_objects
 from coeval.llm.reading.folding import fold
-from coeval.llm.reading.markup import strip_bullet, strip_markup, strip_thoughts
+from coeval.llm.reading.markup import strip_bullet, strip_markup
 from coeval.llm.reading.rating.reader import Reading, cut_middle, read_rating
+from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_EVIDENCE = 30
 """Lines of evidence that are read from one answer; the rest is left out."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from coeval.llm.reading.echoes import cut_echoes, is_echo
 from coeval.llm.reading.folding import fold
-from coeval.llm.reading.markup import find_json, strip_markup, strip_thoughts
+from coeval.llm.reading.markup import find_json, strip_markup
 from coeval.llm.reading.rating.anchors import criterion_names
 from coeval.llm.reading.rating.reader import cut_middle, read_rating
+from coeval.llm.reading.thoughts import strip_thoughts
 
 OVERALL = "overall"
 """The name under which a fused answer rates the sample as a whole, beside the criteria."""

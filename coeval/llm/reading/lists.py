@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from coeval.llm.reading.folding import fold
-from coeval.llm.reading.markup import find_json, strip_bullet, strip_markup, strip_thoughts
+from coeval.llm.reading.markup import find_json, strip_bullet, strip_markup
+from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_ITEMS = 30
 """Criteria or steps that are read from one answer; the rest is left out."""

@@ -1,4 +1,4 @@
-"""What models wrap their answers in: markdown, tags, thoughts, fences and JSON; all of it pure."""
+"""What models wrap their answers in: markdown, tags, fences and JSON; all of it pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ MAX_BULLETS = 5
 MAX_JSON = 200_000
 """Characters of an answer in which JSON is looked for."""
 
-_THINK = re.compile(r"\s*<(?:think|thinking|reasoning)>", re.I)
-_THOUGHT_OUT = re.compile(r"</(?:think|thinking|reasoning)>", re.I)
 _LABEL_TAG = re.compile(
     r"<\s*(score|rating|answer|conclusion|evidence|explanation|rationale|analysis)\s*>", re.I
 )
@@ -29,7 +27,9 @@ _CLOSING_LABEL = re.compile(
 _TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}(?:\s[^<>\n]{0,80})?/?>", re.I)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.M)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|(?:>[ \t]?)+)[ \t]*", re.M)
-_BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,40})\}")
+_BOXED = re.compile(r"\$?\\boxed\s{0,3}\{([^{}\n]{0,40})\}\$?")
+_DOUBLE_BRACKETS = re.compile(r"\[\[[ \t]{0,3}([\d.]{1,9})[ \t]{0,3}\]\]")
+_RESULT = re.compile(r"\[(?:RESULT|SCORE|RATING)\][ \t]{0,3}:?")
 _OPENING = re.compile(r"[{\[]")
 _EXTRA_COMMA = re.compile(r",(\s{0,200}[}\]])")
 _DECODER = json.JSONDecoder()
@@ -39,17 +39,6 @@ _EMPHASIS = str.maketrans("", "", "*`~\u200b\ufeff")
 _STAR_BULLET = re.compile(r"^([ \t]*)\*(?=[ \t])", re.M)
 _UNDERSCORES = re.compile(r"(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)")
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•‣▪–—·●]|\(?\d{1,3}[.):]|\(?[a-zA-Z][.)])[ \t]+")
-
-
-def strip_thoughts(text: str) -> str:
-    """The answer without a reasoning model's visible thoughts; empty where it never came out of them.
-
-    Some servers leave out the opening tag, so what stands before a lone closing tag is a thought as well.
-    """
-    closing = _THOUGHT_OUT.search(text)
-    if _THINK.match(text):
-        return text[closing.end() :] if closing else ""
-    return text[closing.end() :] if closing and not _THINK.search(text) else text
 
 
 def strip_markup(text: str) -> str:
@@ -65,6 +54,7 @@ def strip_markup(text: str) -> str:
     text = _FENCE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = _CLOSING_LABEL.sub("\n", _LABEL_TAG.sub(r"\n\1: ", text))
     text = _BOXED.sub(r"answer: \1", _TAG.sub("", text))
+    text = _RESULT.sub("Final rating:", _DOUBLE_BRACKETS.sub(r"\1", text))
     text = _UNDERSCORES.sub("", _STAR_BULLET.sub(r"\1-", text).translate(_EMPHASIS))
     return _LINE_MARKS.sub("", text).strip()
 

@@ -221,7 +221,7 @@ def test_a_storm_of_everything_that_can_go_wrong_ends_complete() -> None:
 
     async def go(url: str) -> list[Answer]:
         client = Client(Settings(base_url=url, timeout=0.3), lessons=Lessons())
-        patience = Patience(retries=20, rereads=20, first=0.01, longest=0.05)
+        patience = Patience(retries=20, rereads=20, timeouts=20, first=0.01, longest=0.05)
         async with Runner(client, ledger, concurrency=8, patience=patience) as runner:
             return await asyncio.gather(*(runner.ask(question(n)) for n in range(100)))
 

@@ -6,7 +6,7 @@ import re
 
 from coeval.llm.reading.echoes import is_echo
 from coeval.llm.reading.rating.anchors import echoes_criterion, names_criterion
-from coeval.llm.reading.rating.shapes import ENDS, NUMBER, TARGET, Found, Sought, number_of
+from coeval.llm.reading.rating.shapes import ENDS, NUMBER, TARGET, Query, Stated, number_of
 
 _WHOLE = re.compile(rf"\W*?{TARGET}\W*")
 _NUMBERED = re.compile(r"^[^\w\n]{0,4}(\d{1,4})[ \t]*(?:[.):=-]|$)", re.M)
@@ -22,60 +22,61 @@ _CLOSING = re.compile(rf"(?:^(?:[^\W\d]+[ \t]+){{0,2}}|[.,:;!?–—-][ \t]+|\bi
 _PRAISE = re.compile(r"(?:very |highly )?(?:yes|good|great|excellent|perfect|high|interesting)", re.I)
 
 
-def bare(text: str, sought: Sought) -> Found | None:
+def bare(text: str, query: Query) -> Stated | None:
     """The number of an answer without a cue, or None; two that differ are no rating."""
     whole = _WHOLE.fullmatch(text)
     if whole:
-        return Found(number_of(whole, sought.high), text)
+        return Stated(number_of(whole, query.high), text)
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if len(set(_NUMBERED.findall(text))) > 1 or len(set(_LEGEND.findall(text))) > 1:
-        return _agreed(_LABELLED_LINE, text, sought) or Found(None, "a list of several items")
+        return _agreed(_LABELLED_LINE, text, query) or Stated(None, "a list of several items")
     return (
-        _leading(lines, sought)
-        or _agreed(_BRACKETED, text, sought)
-        or _agreed(_LABELLED_LINE, text, sought)
-        or _agreed(_OUT_OF, text, sought, fraction=True)
-        or _closing(lines, sought)
+        _leading(lines, query)
+        or _agreed(_BRACKETED, text, query)
+        or _agreed(_LABELLED_LINE, text, query)
+        or _agreed(_OUT_OF, text, query, fraction=True)
+        or _closing(lines, query)
     )
 
 
-def _leading(lines: list[str], sought: Sought) -> Found | None:
+def _leading(lines: list[str], query: Query) -> Stated | None:
     """The number that opens the answer, unless it only numbers a label, a question or the criterion's name."""
     if not lines:
         return None
     marker = _MARKER.match(lines[0])
     second = _AFTER_MARKER.fullmatch(lines[0], marker.end()) if marker else None
     match = second or _LEADING.match(lines[0])
-    score = number_of(match, sought.high) if match else None
+    score = number_of(match, query.high) if match else None
     if match is None or score is None:
         return None
     rest = lines[0][match.end() :]
     words = rest.strip(" \t.:)-–—,(")
     if words.endswith("?") or (rest and not _SEPARATED.match(rest) and len(words.split()) > 3):
         return None
-    return Found(None if _only_numbers(words, score, sought) else score, lines[0])
+    numbered = rest.lstrip()[:1] in (".", ")") and _only_numbers(words, score, query)
+    return Stated(None if numbered else score, lines[0])
 
 
-def _only_numbers(words: str, score: float, sought: Sought) -> bool:
+def _only_numbers(words: str, score: float, query: Query) -> bool:
     """Whether the number before these words numbers an item: a label, or praise that it belies."""
-    if names_criterion(re.split(r"[:(]", words)[0], sought.names) and not re.search(r"\d", words):
+    if names_criterion(re.split(r"[:(]", words)[0], query.names) and not re.search(r"\d", words):
         return True
-    praised = echoes_criterion(words, sought.names) or _PRAISE.fullmatch(words)
-    return bool(praised) and score != sought.high
+    praised = echoes_criterion(words, query.names) or _PRAISE.fullmatch(words)
+    return bool(praised) and score != query.high
 
 
-def _agreed(pattern: re.Pattern[str], text: str, sought: Sought, *, fraction: bool = False) -> Found | None:
+def _agreed(pattern: re.Pattern[str], text: str, query: Query, *, fraction: bool = False) -> Stated | None:
     matches = [
         match
         for match in pattern.finditer(text)
-        if (match["k"] or not fraction) and not is_echo(match[0], sought.sample)
+        if (match["k"] or not fraction) and not is_echo(match[0], query.sample)
     ]
-    scores = {score for match in matches if (score := number_of(match, sought.high)) is not None}
+    scores = {score for match in matches if (score := number_of(match, query.high)) is not None}
     if len(scores) > 1:
-        return Found(None, "several numbers that differ")
-    return Found(scores.pop(), text[:80]) if scores else None
+        return Stated(None, "several numbers that differ")
+    return Stated(scores.pop(), text[:80]) if scores else None
 
 
-def _closing(lines: list[str], sought: Sought) -> Found | None:
+def _closing(lines: list[str], query: Query) -> Stated | None:
     match = _CLOSING.search(lines[-1][-200:]) if lines else None
-    return Found(number_of(match, sought.high), match[0]) if match else None
+    return Stated(number_of(match, query.high), match[0]) if match else None

@@ -1,8 +1,8 @@
 """Reading a rating out of a model's words.
 
-The rule was found on 200,000 real answers, of which "first number" gets 2.9 % wrong and "last number" 3.2 %.
-Markup goes first; then comes the number that follows a cue, with no more than a line break, a bullet or the
-criterion's name between; then the few shapes in which an answer without a cue states its number. A number
+The rule was stated on 200,000 real answers, of which "first number" gets 2.9 % wrong and "last number" 3.2 %.
+Thoughts and markup go first; then comes the number that follows a cue, with no more than a line break, a bullet
+or the criterion's name between, and of several the one that the model calls its last; then the few shapes in which an answer without a cue states its number. A number
 off the scale, several items or none give no rating at all: never zero, never a guess.
 """
 
@@ -15,11 +15,13 @@ from dataclasses import dataclass
 
 from coeval.llm.reading.echoes import cut_echoes
 from coeval.llm.reading.folding import fold
-from coeval.llm.reading.markup import strip_markup, strip_thoughts
+from coeval.llm.reading.markup import strip_markup
 from coeval.llm.reading.rating.anchors import anchor_score, criterion_names
 from coeval.llm.reading.rating.bare import bare
 from coeval.llm.reading.rating.in_json import json_rating
-from coeval.llm.reading.rating.shapes import Found, Sought, labelled, said
+from coeval.llm.reading.rating.labels import labelled
+from coeval.llm.reading.rating.shapes import Query, Stated, said
+from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_READ = 24_000
 """Characters of an answer in words that are read: of a longer one its beginning, and twice as much of its end."""
@@ -59,13 +61,13 @@ def read_rating(
     text = strip_thoughts(text)
     if not re.search(r"\w", text):
         return Reading(None, "the answer is empty")
-    sought = Sought(criterion_names(criterion or ""), high, fold(sample))
-    found = json_rating(text, sought) or _from_words(
-        cut_echoes(cut_middle(text), sample), low, sought, criterion or ""
+    query = Query(criterion_names(criterion or ""), high, fold(sample))
+    stated = json_rating(text, query) or _from_words(
+        cut_echoes(cut_middle(text), sample), low, query, criterion or ""
     )
-    if found is None:
+    if stated is None:
         return Reading(None, "no number stands where a score would")
-    return _on_scale(found, low, high)
+    return _on_scale(stated, low, high)
 
 
 def cut_middle(text: str) -> str:
@@ -73,27 +75,27 @@ def cut_middle(text: str) -> str:
     return text if len(text) <= MAX_READ else f"{text[: MAX_READ // 3]}\n…\n{text[-2 * MAX_READ // 3 :]}"
 
 
-def _on_scale(found: Found, low: float, high: float) -> Reading:
-    if found.score is None:
-        return Reading(None, f"“{found.words[:80].strip()}” is not one score from {low:g} to {high:g}")
-    if not math.isfinite(found.score) or not low <= found.score <= high:
-        return Reading(None, f"{found.score:g} is outside the scale {low:g}-{high:g}")
-    return Reading(found.score)
+def _on_scale(stated: Stated, low: float, high: float) -> Reading:
+    if stated.score is None:
+        return Reading(None, f"“{stated.words[:80].strip()}” is not one score from {low:g} to {high:g}")
+    if not math.isfinite(stated.score) or not low <= stated.score <= high:
+        return Reading(None, f"{stated.score:g} is outside the scale {low:g}-{high:g}")
+    return Reading(stated.score)
 
 
-def _from_words(text: str, low: float, sought: Sought, criterion: str) -> Found | None:
-    words = _forget_scale(strip_markup(text), low, sought.high)
+def _from_words(text: str, low: float, query: Query, criterion: str) -> Stated | None:
+    words = _forget_scale(strip_markup(text), low, query.high)
     if len(words) > 2 and words[0] in "\"'“" and words[-1] in "\"'”" and words[0] not in words[1:-1]:
         words = words[1:-1].strip()
     words = _mask_quotes(words)
     if len(set(_ITEM.findall(words))) > 1:
-        return Found(None, "a list of several items")
+        return Stated(None, "a list of several items")
     for look in (labelled, said, bare):
-        found = look(words, sought)
-        if found is not None:
-            return found
-    score = anchor_score(words, criterion, low, sought.high)
-    return None if score is None else Found(score, words)
+        stated = look(words, query)
+        if stated is not None:
+            return stated
+    score = anchor_score(words, criterion, low, query.high)
+    return None if score is None else Stated(score, words)
 
 
 _ITEM = re.compile(
