@@ -1,9 +1,10 @@
 """Reading a rating out of a model's words.
 
-The rule was stated on 200,000 real answers, of which "first number" gets 2.9 % wrong and "last number" 3.2 %.
+The rule was made on 200,000 real answers, of which "first number" gets 2.9 % wrong and "last number" 3.2 %.
 Thoughts and markup go first; then comes the number that follows a cue, with no more than a line break, a bullet
-or the criterion's name between, and of several the one that the model calls its last; then the few shapes in which an answer without a cue states its number. A number
-off the scale, several items or none give no rating at all: never zero, never a guess.
+or the criterion's name between, and of several the one that the model calls its last; then the few shapes in
+which an answer without a cue states its number. A number off the scale, several items or none give no rating at
+all: never zero, never a guess.
 """
 
 from __future__ import annotations
