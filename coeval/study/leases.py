@@ -59,32 +59,35 @@ class Hold:
         Raises:
             InputError: another worker is at it, and was not cancelled.
         """
-        standing, deadline = self._try(name), 0.0
-        first = standing
-        while standing is not None:
-            deadline = deadline or time.monotonic() + LEASE.total_seconds()
-            moves = first is not None and standing.renewed_at != first.renewed_at
-            if moves and not wait and not self._is_ending(standing):
-                raise InputError(
-                    f"{title} is being worked on already{_by(standing)}: wait until that is done, or cancel it first."
-                )
-            # by this process's own clock, which nobody sets back
-            if moves:
-                first, deadline = standing, time.monotonic() + LEASE.total_seconds()
+        standing = watched = self._try(name)
+        deadline = time.monotonic() + LEASE.total_seconds()
+        while standing is not None and watched is not None:
+            if standing.renewed_at != watched.renewed_at:
+                if not wait and not self._is_ending(standing):
+                    raise InputError(
+                        f"{title} is being worked on already{_by(standing)}: wait until that is done, or cancel it "
+                        "first."
+                    )
+                watched, deadline = standing, time.monotonic() + LEASE.total_seconds()
+            # nobody renews it, by this process's own clock, which cannot be set back
             if time.monotonic() > deadline:
-                standing = self._try(name, force=True)
-                continue
+                self._take_over(name)
+                break
             time.sleep(POLL_SECONDS)
             standing = self._try(name)
         self._names.append(name)
 
-    def _try(self, name: str, *, force: bool = False) -> Lease | None:
+    def _try(self, name: str) -> Lease | None:
         """Take it where it is free; otherwise the lease that stands in the way."""
         with self.context.store.write() as db:
-            standing = None if force else leases.get_live_lease(db, name)
+            standing = leases.get_live_lease(db, name)
             if standing is None:
                 leases.take_lease(db, name, self.holder, self.job)
             return standing
+
+    def _take_over(self, name: str) -> None:
+        with self.context.store.write() as db:
+            leases.take_lease(db, name, self.holder, self.job)
 
     def _is_ending(self, standing: Lease) -> bool:
         if standing.job is None:
