@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -24,16 +25,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     running.stop()
 
 
-def sign_in(server: LiveServer, name: str) -> httpx.Client:
-    browser = httpx.Client(base_url=server.url, timeout=30)
-    assert browser.post("/signin", data={"name": name}).status_code == 303
-    return browser
+@contextmanager
+def signed_in(server: LiveServer, name: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=30) as browser:
+        assert browser.post("/signin", data={"name": name}).status_code == 303
+        yield browser
 
 
 @pytest.mark.slow
 def test_what_is_refused_leaves_no_file_and_a_short_log(server: LiveServer) -> None:
-    sign_in(server, "Olu")
-    with sign_in(server, "Ana") as browser:
+    with signed_in(server, "Olu"), signed_in(server, "Ana") as browser:
         config = browser.get("/config").json()
         picker = next(
             one["id"] for one in config["components"] if one["props"].get("elem_id") == "task-picker"
@@ -56,7 +57,7 @@ def test_what_is_refused_leaves_no_file_and_a_short_log(server: LiveServer) -> N
 
 @pytest.mark.slow
 def test_the_files_are_nobody_else_s_to_read(server: LiveServer) -> None:
-    with sign_in(server, "Olu") as owner:
+    with signed_in(server, "Olu") as owner:
         sent = owner.post("/admin/gradio_api/upload", files={"files": ("x.csv", b"input,output\n")})
         assert sent.status_code == 200
         written = [*server.db.parent.glob("coeval.db*"), Path(sent.json()[0])]
