@@ -35,19 +35,34 @@ class DraftStatus(StrEnum):
     UNSCORED = "unscored"
 
 
+class QuotePlace(StrEnum):
+    """The text in which a quotation stands."""
+
+    OUTPUT = "output"
+    NEAR = "nearly in the output"
+    INPUT = "input"
+
+
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A span quoted from the output; ``start`` and ``end`` are None where it was not found there.
+    """A quoted span; ``start`` and ``end`` are None where it was found nowhere.
 
-    Offsets count Unicode code points of the output, end exclusive.
+    Offsets count Unicode code points of the output, or of the input where ``place`` says so, end exclusive.
     """
 
     text: str
     start: int | None = None
     end: int | None = None
+    place: QuotePlace = QuotePlace.OUTPUT
 
     @property
     def found(self) -> bool:
+        """Whether it stands in the output, word for word or nearly."""
+        return self.start is not None and self.place is not QuotePlace.INPUT
+
+    @property
+    def located(self) -> bool:
+        """Whether it stands anywhere in the sample."""
         return self.start is not None
 
 

@@ -52,10 +52,11 @@ def build_draft(
     if score is not None and not SCALE.low <= score <= SCALE.high:
         score, reason = None, f"the score stated, {score:g}, is off the scale {SCALE}"
     tally["unscored"] += score is None
-    rows = tuple(_build_row(position, line, instance.output) for position, line in enumerate(lines))
+    rows = tuple(_build_row(position, line, instance) for position, line in enumerate(lines))
     return ImportedDraft(instance.external_id, criterion, score, rows, reason=reason, raw=text)
 
 
-def _build_row(position: int, line: str, output: str) -> EvaluationRow:
+def _build_row(position: int, line: str, instance: Instance) -> EvaluationRow:
     kind = kind_at(position)
-    return EvaluationRow(kind, line, find_quotes(line, output) if kind is RowKind.EVIDENCE else ())
+    quotes = find_quotes(line, instance.output, instance.input) if kind is RowKind.EVIDENCE else ()
+    return EvaluationRow(kind, line, quotes)

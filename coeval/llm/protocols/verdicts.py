@@ -70,20 +70,24 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         instance=instance.external_id,
         criterion=criterion.text,
         score=mean,
-        rows=_rows(nearest, scores, mean, instance.output),
+        rows=_rows(nearest, scores, mean, instance),
         reason=" ".join(notes),
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
     )
 
 
-def _rows(verdict: Verdict, scores: Sequence[float], mean: float, output: str) -> tuple[EvaluationRow, ...]:
+def _rows(
+    verdict: Verdict, scores: Sequence[float], mean: float, instance: Instance
+) -> tuple[EvaluationRow, ...]:
     """Conclusion where there is one, score, evidence: each with the spans it quotes from the output."""
     parsed = verdict.evaluation
     lines = [(RowKind.CONCLUSION, parsed.conclusion)] if parsed.conclusion else []
     lines.append((RowKind.SCORE, _score_line(verdict, scores, mean)))
     lines += [(RowKind.EVIDENCE, line) for line in parsed.evidence]
-    return tuple(EvaluationRow(kind, text, find_quotes(text, output)) for kind, text in lines)
+    return tuple(
+        EvaluationRow(kind, text, find_quotes(text, instance.output, instance.input)) for kind, text in lines
+    )
 
 
 def _score_line(verdict: Verdict, scores: Sequence[float], mean: float) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
-from coeval.domain import Quote
+from coeval.domain import Quote, QuotePlace
 from coeval.llm.reading.folding import Folded, fold_offsets
 from coeval.llm.reading.markup import strip_bullet, strip_markup
+from coeval.llm.reading.near_quotes import locate_nearly
 
 MAX_QUOTES = 40
 """Quotations looked up in one line; what a line quotes beyond that is left out."""
@@ -25,15 +27,16 @@ _MIN_WORDS = 3
 _MIN_DENSE = 8
 
 
-def find_quotes(line: str, output: str) -> tuple[Quote, ...]:
-    """The spans that a line quotes, in order, with their offsets in ``output`` where they were found.
+def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
+    """The spans that a line quotes, in order, with their offsets in ``output``, or else in its input ``source``.
 
     Quotations stand in straight, curly or angled quotation marks, in CJK brackets or in backticks; an
     apostrophe inside a word is none. A line without any is a quotation itself where it stands word for word
     in the output. Each is looked for verbatim, then without regard to white space, case and the kind of
     quotation mark or dash, then without the comma or full stop that writers put before a closing mark; a
-    quotation with an ellipsis is looked for in its parts. Spans that cut words in two do not count. One
-    that was not found has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
+    quotation with an ellipsis is looked for in its parts. Spans that cut words in two do not count. What
+    is not in the output is looked for in the input, and then by alignment in the output again. One that was found
+    nowhere has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
 
     >>> find_quotes("It says “HELLO  world”.", "Well, hello world!")
     (Quote(text='HELLO  world', start=6, end=17),)
@@ -46,7 +49,9 @@ def find_quotes(line: str, output: str) -> tuple[Quote, ...]:
     outer = _outermost(line, output) if len(spans) > 1 else None
     if outer:
         return (outer,)
-    return tuple(quote for span in spans[:MAX_QUOTES] for quote in _locate_parts(span, output))[:MAX_QUOTES]
+    return tuple(quote for span in spans[:MAX_QUOTES] for quote in _locate_parts(span, output, source))[
+        :MAX_QUOTES
+    ]
 
 
 def _quoted_spans(line: str) -> list[str]:
@@ -93,8 +98,23 @@ def _whole_line(line: str, output: str) -> Quote | None:
     return quote if quote.found else None
 
 
-def _locate_parts(span: str, output: str) -> list[Quote]:
+def _locate_parts(span: str, output: str, source: str) -> list[Quote]:
     """The span, or its parts where an ellipsis leaves something out."""
+    return [
+        quote if quote.located else _look_further(quote, output, source) for quote in _parts(span, output)
+    ]
+
+
+def _look_further(quote: Quote, output: str, source: str) -> Quote:
+    """A quotation that is not in the output as it stands, where else it may be."""
+    elsewhere = _locate(quote.text, source) if source else quote
+    if elsewhere.located:
+        return replace(elsewhere, place=QuotePlace.INPUT)
+    nearly = locate_nearly(quote.text, output)
+    return Quote(quote.text, *nearly, QuotePlace.NEAR) if nearly else quote
+
+
+def _parts(span: str, output: str) -> list[Quote]:
     whole = _locate(span, output)
     parts = [part for part in _ELISION.split(span) if re.search(r"\w", part)]
     if whole.found or not parts or parts == [span]:
@@ -117,7 +137,7 @@ def _locate(span: str, output: str) -> Quote:
     return Quote(span)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _fold_output(output: str) -> Folded:
     return fold_offsets(output)
 

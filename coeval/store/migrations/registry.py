@@ -25,6 +25,7 @@ from coeval.store.migrations.m026_import_batch import m026_import_batch
 from coeval.store.migrations.m040_planted_text import m040_planted_text
 from coeval.store.migrations.m045_column_role import m045_column_role
 from coeval.store.migrations.m046_call_endpoint import m046_call_endpoint
+from coeval.store.migrations.m047_quote_place import m047_quote_place
 
 migrations = Migrations("coeval")
 for migration in (
@@ -44,5 +45,6 @@ for migration in (
     m040_planted_text,
     m045_column_role,
     m046_call_endpoint,
+    m047_quote_place,
 ):
     migrations()(migration)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coeval.domain import Quote
+from coeval.domain import Quote, QuotePlace
 from coeval.llm.reading.evaluations import parse_evaluation
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.quotes import MAX_QUOTES, find_quotes
@@ -147,9 +147,44 @@ def test_nearly_all_quotes_of_the_release_are_found(shared_data: Path) -> None:
     quotes = [
         quote
         for texts in data["criteria_kv"].values()
-        for text, output in zip(texts, data["target"], strict=True)
+        for text, output, source in zip(texts, data["target"], data["source"], strict=True)
         for line in parse_evaluation(text, (1, 5)).evidence
-        for quote in find_quotes(line, output)
+        for quote in find_quotes(line, output, source)
     ]
     assert len(quotes) > 2000
-    assert sum(quote.found for quote in quotes) / len(quotes) > 0.97
+    assert sum(quote.located for quote in quotes) / len(quotes) > 0.97
+
+
+TOLD = "The ferry left the island at noon, an hour late, because a goat had walked aboard."
+ASKED = "Why was the ferry late? The harbour master says that 3 goats were seen on the pier."
+
+
+@pytest.mark.parametrize(
+    ("quoted", "place", "passage"),
+    [
+        ("The ferry left the island at noon", QuotePlace.OUTPUT, "The ferry left the island at noon"),
+        ("3 goats were seen on the pier", QuotePlace.INPUT, "3 goats were seen on the pier"),
+        ("The ferry left the islands at noon, one hour late", QuotePlace.NEAR,
+         "The ferry left the island at noon, an hour late"),
+        ("because a goat has walked aboard", QuotePlace.NEAR, "because a goat had walked aboard"),
+    ],
+)  # fmt: skip
+def test_where_a_quotation_stands(quoted: str, place: QuotePlace, passage: str) -> None:
+    (quote,) = find_quotes(f"It says “{quoted}”.", TOLD, ASKED)
+    text = ASKED if place is QuotePlace.INPUT else TOLD
+    assert (quote.place, text[quote.start : quote.end]) == (place, passage)
+    assert quote.located and quote.found is (place is not QuotePlace.INPUT)
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "because a goat had not walked aboard",  # says the contrary
+        "4 goats were seen on the pier",  # another number
+        "The captain gave the goat a loaf of bread",  # made up
+        "a goat had",  # too short to be like anything: it stands there as it is
+    ],
+)
+def test_what_only_looks_alike_is_not_located(quoted: str) -> None:
+    (quote,) = find_quotes(f"It says “{quoted}”.", TOLD, ASKED)
+    assert quote.located is (quoted == "a goat had") and quote.place is QuotePlace.OUTPUT

@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Draft, EvaluationRow, Quote, RowKind, Run
+from coeval.domain import Draft, EvaluationRow, Quote, QuotePlace, RowKind, Run
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
@@ -89,10 +89,10 @@ def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
         [(*_key(run, d), at, row.kind, row.text) for d in drafts for at, row in enumerate(d.rows)],
     )
     db.conn.executemany(
-        "INSERT INTO quote (draft_row, position, text, quote_start, quote_end) VALUES"
-        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT_ID}) AND position = ?), ?, ?, ?, ?)",
+        "INSERT INTO quote (draft_row, position, text, quote_start, quote_end, place) VALUES"
+        f" ((SELECT id FROM draft_row WHERE draft = ({DRAFT_ID}) AND position = ?), ?, ?, ?, ?, ?)",
         [
-            (*_key(run, d), at, i, quote.text, quote.start, quote.end)
+            (*_key(run, d), at, i, quote.text, quote.start, quote.end, quote.place.value)
             for d in drafts
             for at, row in enumerate(d.rows)
             for i, quote in enumerate(row.quotes)
@@ -137,7 +137,7 @@ def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
         " ORDER BY q.draft_row, q.position",
         [draft],
     ):
-        quote = Quote(row["text"], row["quote_start"], row["quote_end"])
+        quote = Quote(row["text"], row["quote_start"], row["quote_end"], QuotePlace(row["place"]))
         quotes.setdefault(row["draft_row"], []).append(quote)
     lines = rows(db, "SELECT * FROM draft_row WHERE draft = ? ORDER BY position", [draft])
     return tuple(

@@ -127,7 +127,10 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
             "id": aliases.hide("row", row.id),
             "kind": row.kind,
             "text": row.text,
-            "quotes": [{"text": q.text, "start": q.start, "end": q.end} for q in row.quotes],
+            "quotes": [
+                {"text": q.text, "start": q.start if q.found else None, "end": q.end if q.found else None}
+                for q in row.quotes
+            ],
             "action": done[row.id].action if row.id in done else None,
             "reason": done[row.id].reason if row.id in done else "",
             "new_text": done[row.id].text if row.id in done and row.kind is not RowKind.SCORE else "",
