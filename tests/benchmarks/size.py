@@ -14,10 +14,15 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.study.access import OPERATOR, Context
+from coeval.study.scrutiny import review
 from tests.benchmarks._large import add_scrutiny, change, write_instances, write_ratings
 from tests.benchmarks._size_run import Ran, coeval, export_plainly, import_plainly
 from tests.benchmarks._size_walk import walk
@@ -98,8 +103,29 @@ def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> lis
         Line("peak memory: ratings", "MB", large.ratings.peak_mb, tenth.ratings.peak_mb, at, MEMORY_GOAL),
         Line("peak memory: export", "MB", large.export.peak_mb, tenth.export.peak_mb, at, MEMORY_GOAL),
         Line("peak memory: stats", "MB", stats.peak_mb),
+        *measure_review(large.db, tenth.db),
     ]
     return lines + measure_walk(folder, large.db, instances, requests)
+
+
+def measure_review(large: Path, tenth: Path) -> list[Line]:
+    """What the Review page asks for, each beside the same of a tenth of the rows."""
+    lines = []
+    for name in ("list_changes", "list_disputes", "list_habits"):
+        took = [_time_review(db, name) for db in (tenth, large)]
+        lines.append(
+            Line(f"review: {name.removeprefix('list_')}", "s", took[1], 10 * took[0], "ten times a tenth")
+        )
+    return lines
+
+
+def _time_review(db: Path, name: str) -> float:
+    context = Context(Store(db), load_settings({}, db=db))
+    started = time.perf_counter()
+    getattr(review, name)(context, OPERATOR, "large")
+    took = time.perf_counter() - started
+    context.store.close()
+    return took
 
 
 def measure_walk(folder: Path, large: Path, instances: int, requests: int) -> list[Line]:

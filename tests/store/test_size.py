@@ -123,7 +123,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_benchmark_measures_every_step(tmp_path: Path) -> None:
     lines = size.measure(tmp_path, instances=60, rows=600, requests=4)
-    assert len(lines) == 16 and all(line.value > 0 for line in lines)
+    assert len(lines) == 19 and all(line.value > 0 for line in lines)
     goals = {line.step for line in lines if line.goal is not None}
     assert {"export", "peak memory: instances", "peak memory: export", "open", "filter: all"} <= goals
 

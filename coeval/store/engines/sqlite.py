@@ -78,7 +78,8 @@ class Store:
             StorageError: the file, or the log of its latest changes, was moved, deleted or replaced since it was
                 opened.
         """
-        if self._get_identity() != self._opened:
+        # a log that was not there at first, as where a file system has none, tells nothing
+        if any(old not in (None, new) for old, new in zip(self._opened, self._get_identity(), strict=True)):
             raise StorageError(
                 f"{self.path} was moved, deleted or replaced while CoEval was running: nothing more is saved. Put "
                 "the file back with the one beside it that ends in -wal, or restart CoEval to work on what is "
