@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,9 +13,6 @@ from coeval.llm.assistants.measures import bleu, chrf, rouge, tfidf_cosine
 
 Score = Callable[[Sequence[Instance]], list[float]]
 """Scores instances, one number each in their order; nan where one cannot be scored."""
-
-Likelihood = Callable[[str, str], Awaitable[float | None]]
-"""The mean log-probability per token of an output after an input; None where the endpoint does not offer it."""
 
 DIRECTIONS = ("higher", "lower")
 
@@ -53,9 +50,9 @@ class Assistant:
 
 
 _MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
-    ("ROUGE-1", "Common words (F1 over stemmed words)", 1, partial(rouge, "rouge1")),
-    ("ROUGE-2", "Common word pairs (F1 over stemmed words)", 1, partial(rouge, "rouge2")),
-    ("ROUGE-L", "Longest common subsequence (F1 over stemmed words)", 1, partial(rouge, "rougeL")),
+    ("ROUGE-1", "Common words (F1 over stemmed words)", 1, partial(rouge, "1")),
+    ("ROUGE-2", "Common word pairs (F1 over stemmed words)", 1, partial(rouge, "2")),
+    ("ROUGE-L", "Longest common subsequence (F1 over stemmed words)", 1, partial(rouge, "L")),
     ("BLEU", "Common word sequences, with a penalty for brevity", 100, bleu),
     ("chrF", "Common character sequences", 100, chrf),
     ("TF-IDF cosine", "Likeness in vocabulary, rare words counting more", 1, tfidf_cosine),
@@ -108,32 +105,6 @@ def imported_assistant(
     known = dict(scores)
     return replace(
         assistant, score=lambda instances: [known.get(one.external_id, math.nan) for one in instances]
-    )
-
-
-async def likelihood_assistant(likelihood: Likelihood, instances: Sequence[Instance]) -> Assistant:
-    """The mean log-probability per token of each output given its input, asked of an endpoint that offers it.
-
-    Raises:
-        InputError: the endpoint offers it for none of the instances.
-        ModelError: the endpoint cannot be reached.
-    """
-    scores: dict[str, float] = {}
-    for instance in instances:
-        value = await likelihood(instance.input, instance.output)
-        if value is not None and math.isfinite(value):
-            scores[instance.external_id] = min(0.0, value)
-    if not scores:
-        raise InputError(
-            "This endpoint does not give log-probabilities of a given text: leave this assistant out."
-        )
-    return imported_assistant(
-        "Output log-probability",
-        "Mean log-probability per token of the output after the input, under a language model",
-        -math.inf,
-        0.0,
-        scores,
-        inputs=("input", "output"),
     )
 
 

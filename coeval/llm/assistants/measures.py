@@ -1,7 +1,7 @@
 """Automatic measures of an output against its reference or its input: none needs a download.
 
 Each function makes a scorer of instances that gives one number each, nan where there is nothing to compare
-with. The libraries are imported when the first score is asked for: ROUGE's takes more than a second.
+with. The libraries are imported when the first score is asked for.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
 
 from coeval.domain import Instance
 
@@ -19,13 +17,14 @@ Scorer = Callable[[Sequence[Instance]], list[float]]
 
 
 def rouge(kind: str, against: str) -> Scorer:
-    """ROUGE-1, -2 or -L ("rouge1", "rouge2", "rougeL"; Lin 2004): F1 over stemmed words, from 0 to 1."""
-    return lambda instances: [
-        _compare(
-            one, against, lambda output, other: float(_rouge_scorer(kind).score(other, output)[kind].fmeasure)
-        )
-        for one in instances
-    ]
+    """ROUGE-1, -2 or -L ("1", "2", "L"): F1 over stemmed words, from 0 to 1."""
+
+    def measure(output: str, other: str) -> float:
+        from coeval.llm.assistants.rouge import rouge_l, rouge_n
+
+        return rouge_l(output, other) if kind == "L" else rouge_n(output, other, int(kind))
+
+    return lambda instances: [_compare(instance, against, measure) for instance in instances]
 
 
 def bleu(against: str) -> Scorer:
@@ -62,13 +61,6 @@ def _other(instance: Instance, against: str) -> str:
 def _compare(instance: Instance, against: str, measure: Callable[[str, str], float]) -> float:
     other = _other(instance, against)
     return measure(instance.output, other) if other.strip() and instance.output.strip() else math.nan
-
-
-@lru_cache(maxsize=4)
-def _rouge_scorer(kind: str) -> Any:
-    from rouge_score.rouge_scorer import RougeScorer
-
-    return RougeScorer([kind], use_stemmer=True)
 
 
 def _sentence_bleu(output: str, other: str) -> float:

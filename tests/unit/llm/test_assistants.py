@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 
 import pandas as pd
@@ -16,10 +15,10 @@ from coeval.llm.assistants.catalogue import (
     Assistant,
     describe_assistants,
     imported_assistant,
-    likelihood_assistant,
     list_assistants,
     render_assistant_scores,
 )
+from coeval.llm.assistants.rouge import rouge_l, rouge_n
 from coeval.llm.assistants.scores import correlate_assistants, score_instances
 
 SAME = Instance("same", "a b", "The cat sat on the mat.", reference="The cat sat on the mat.")
@@ -104,18 +103,23 @@ def test_the_model_is_told_what_each_assistant_is() -> None:
     assert render_assistant_scores([nli], {"NLI": math.nan}).endswith("not available")
 
 
-def test_the_log_probability_of_outputs_where_it_is_offered() -> None:
-    async def offered(text: str, output: str) -> float | None:
-        return -float(len(output)) if output != NONE.output else None
-
-    async def missing(text: str, output: str) -> float | None:
-        return None
-
-    assistant = asyncio.run(likelihood_assistant(offered, [PART, NONE]))
-    assert score_instances([assistant], [PART])["Output log-probability"].tolist() == [-len(PART.output)]
-    assert score_instances([assistant], [NONE]).isna().all().all()
-    with pytest.raises(InputError, match="leave this assistant out"):
-        asyncio.run(likelihood_assistant(missing, [PART]))
+@pytest.mark.parametrize(
+    ("output", "reference", "scores"),
+    [
+        ("The cats sat on the mats.", "the cat sat down on a mat", (0.769231, 0.363636, 0.769231)),
+        ("Ferries leave the island daily at noon.", "The ferry leaves the island at noon every day.",
+         (0.75, 0.571429, 0.75)),
+        ("Running dogs bark loudly at 12 mailmen.", "A dog ran and barked at the mailman 12 times.",
+         (0.470588, 0.0, 0.470588)),
+        ("", "The ferry", (0.0, 0.0, 0.0)),
+    ],
+)  # fmt: skip
+def test_rouge_gives_the_numbers_of_rouge_score(
+    output: str, reference: str, scores: tuple[float, float, float]
+) -> None:
+    """The expected numbers are those of Google's rouge-score 0.1.2 with its stemmer."""
+    ours = (rouge_n(output, reference, 1), rouge_n(output, reference, 2), rouge_l(output, reference))
+    assert ours == pytest.approx(scores, abs=1e-6)
 
 
 def test_correlation_with_fused_scores_says_n_and_why_it_is_undefined() -> None:
