@@ -135,7 +135,7 @@ def plant_evidence(draft: Draft, at: int, source: Draft) -> PlantedError | None:
 
     None where there is no such line, or the two do not quote as many spans.
     """
-    own, foreign = ([row for row in one.rows if row.kind is RowKind.EVIDENCE] for one in (draft, source))
+    own, foreign = ([row for row in each.rows if row.kind is RowKind.EVIDENCE] for each in (draft, source))
     if at >= min(len(own), len(foreign)):
         return None
     text = _requote(foreign[at], own[at])
