@@ -11,12 +11,13 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from coeval.domain import Task
-from coeval.errors import InputError
+from coeval.errors import InputError, StorageError
 from coeval.llm.running.progress import Progress
 from coeval.settings import load_settings
 from coeval.store import Store
@@ -66,7 +67,8 @@ def draft(context: Context) -> None:
     while True:
         try:
             report = asyncio.run(run_drafting(context, OPERATOR, "demo", RUN, on_progress=note))
-        except InputError:  # the lease of the process that was killed has still to run out
+        except (InputError, StorageError):
+            # the lease of the process that was killed has still to run out; or this one's did, on a busy machine
             continue
         if report.complete:
             return
@@ -77,8 +79,9 @@ def bring_in(context: Context) -> None:
     study = make_study(300)
     while True:
         slug = f"t-{uuid.uuid4().hex[:12]}"
-        import_study(context, OPERATOR, replace(study, task=Task(slug, "A task")))
-        tell("imported", slug)
+        with suppress(StorageError):  # the lease ran out, on a busy machine
+            import_study(context, OPERATOR, replace(study, task=Task(slug, "A task")))
+            tell("imported", slug)
 
 
 def take_copies(context: Context, folder: Path) -> None:

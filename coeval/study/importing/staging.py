@@ -133,12 +133,15 @@ def remove_unfinished(context: Context, *, own: str = "") -> None:
     with context.store.read() as db:
         unfinished = imports.list_unfinished(db)
         stale = [
-            batch
+            (batch, slug)
             for batch, slug in unfinished
             if slug == own or leases.get_live_lease(db, _lease(slug)) is None
         ]
-    for batch in stale:
+    for batch, slug in stale:
         _take_back(context, batch)
+        if slug != own:
+            with context.store.write() as db:
+                leases.remove_dead_lease(db, _lease(slug))
 
 
 def _take_back(context: Context, batch: int) -> None:

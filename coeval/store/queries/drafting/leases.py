@@ -38,6 +38,11 @@ def renew_leases(db: Database, holder: str) -> int:
     return db.conn.execute("UPDATE lease SET renewed_at = ? WHERE holder = ?", [now(), holder]).rowcount
 
 
+def remove_dead_lease(db: Database, name: str) -> None:
+    """Remove a lease that nobody renews any more."""
+    db.conn.execute(f"DELETE FROM lease WHERE name = :name AND NOT ({LIVE})", {"name": name, **live_since()})
+
+
 def is_held(db: Database, name: str, holder: str) -> bool:
     return get_row(db, "SELECT 1 FROM lease WHERE name = ? AND holder = ?", [name, holder]) is not None
 
