@@ -14,6 +14,8 @@ from coeval.errors import InputError
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_DB = ROOT / "data" / "coeval.db"
 DEFAULT_MODEL = "gpt-4o-mini"
+PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
+"""Where Prolific publishes the keys by which it signs secure links."""
 SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
 """What a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs every one of them."""
 
@@ -95,6 +97,7 @@ class Settings:
     proxies: tuple[str, ...] = LOOPBACK_PROXIES
     """Networks of the proxies before the app: what these say of a visitor's address and scheme is believed."""
     snapshots: Snapshots = Snapshots()
+    prolific_keys: str = PROLIFIC_KEYS
 
     @property
     def behind_proxy(self) -> bool:
@@ -157,6 +160,7 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         public_url=_load_url(values),
         proxies=_load_proxies(values, oauth),
         snapshots=_load_snapshots(values),
+        prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
     )
 
 

@@ -6,6 +6,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
+class Proof(StrEnum):
+    """How a crowd service's link proves whom it names."""
+
+    NONE = ""
+    """Not at all: whoever knows an id can come under it."""
+    LINK = "link"
+    """The study's own secret is part of the address that the service was given."""
+    TOKEN = "token"
+    """The service signs each link (Prolific's secure links)."""
+
+
 class StudyState(StrEnum):
     """Running gives out work; paused lets people finish what they hold; closed takes no more saves."""
 
@@ -26,6 +37,15 @@ class Terms:
     code_done: str = ""
     code_screened: str = ""
     code_declined: str = ""
+    code_full: str = ""
+    """For who comes or qualifies when there is no work left; without it, ``code_screened``."""
+    code_blocked: str = ""
+    """For who failed the attention checks; without it they are asked to return the submission."""
+    proof: str = Proof.NONE
+    link_version: int = 1
+    """Counts up when an owner makes the study's secret anew: the addresses from before end to work."""
+    exam_items: int = 0
+    """Instances of the exam in one try; 0 for all of them."""
     hourly_rate: float = 0.0
     currency: str = "GBP"
     pass_share: float = 0.8
@@ -50,6 +70,8 @@ class Plan:
     exam: int | None = None
     """The task that is the qualification."""
     terms: Terms = field(default_factory=Terms)
+    reason: str = ""
+    """Why it does not run: ``full`` where it paused by itself, empty where an owner decided."""
 
 
 class Standing(StrEnum):
@@ -69,6 +91,8 @@ class Standing(StrEnum):
     """failed an attention check, and has to read so before going on"""
     FINISHED = "finished"
     """did all they were asked for"""
+    FULL = "full"
+    """came or qualified when no work was left"""
     REJECTED = "rejected"
     """an owner took the work out of the statistics"""
     BLOCKED = "blocked"
@@ -131,7 +155,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """One person's part in a study; ``service_id`` is what the crowd service calls them."""
+    """One submission: a person's part in a study by one session; ``service_id`` is what the service calls them."""
 
     id: int
     name: str
@@ -149,3 +173,11 @@ class Participant:
     service_id: str = ""
     study: str = ""
     session: str = ""
+    arrival: int = 0
+    proof: str = ""
+    saves: int = 0
+    """Evaluations saved in the study itself, exam aside."""
+    wall_minutes: float = 0.0
+    """From consent to the end; a long pause counts as a short one."""
+    left: bool = False
+    """Whether the person came again by another session since."""

@@ -16,6 +16,7 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 from coeval.study.statistics import get_report
 from tests.conftest import make_study
+from tests.support.crowd import query
 from tests.support.live_server import LiveServer
 
 if TYPE_CHECKING:
@@ -62,20 +63,18 @@ def open_page(browser: Browser) -> Page:
     return page
 
 
-def set_up(page: Page, host: LiveServer) -> None:
-    """The owner signs in by name, writes the exam's key, and gives the task out."""
+def set_up(page: Page, host: LiveServer) -> str:
+    """The owner signs in by name, writes the exam's key, and gives the task out; the address for Prolific."""
     page.goto(f"{host.url}/signin")
     page.fill("#name", "Olu")
     page.click("button")
-    page.goto(f"{host.url}/admin/?task=exam")
-    page.get_by_role("tab", name="Crowd", exact=True).click()
+    page.goto(f"{host.url}/admin/?task=exam&tab=crowd")
     page.get_by_text("This task is open").wait_for()
     page.get_by_text("Answer keys").click()
     page.fill("#crowd-keys textarea", KEYS)
     page.click("#crowd-keys-save")
     page.get_by_text("1 answer keys are set").wait_for()
-    page.goto(f"{host.url}/admin/?task=demo")
-    page.get_by_role("tab", name="Crowd", exact=True).click()
+    page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
     page.get_by_text("This task is open").wait_for()
     numbers = {"k": 2, "batch": 2, "quota": 2, "tries": 1, "rate": 9}
     for name, value in numbers.items():
@@ -88,11 +87,14 @@ def set_up(page: Page, host: LiveServer) -> None:
     page.get_by_label("Prolific links").check()
     page.click("#crowd-save")
     page.get_by_text("This study is running").wait_for()
+    return page.locator("#crowd-status code").inner_text()
 
 
-def arrive(page: Page, host: LiveServer, number: int) -> None:
-    pid = f"{number:024x}"
-    page.goto(f"{host.url}/s/demo?PROLIFIC_PID={pid}&STUDY_ID=S1&SESSION_ID=A{number}")
+def arrive(page: Page, host: LiveServer, address: str, number: int) -> None:
+    """Come by the study's address as Prolific fills it in."""
+    for name, value in query(number).items():
+        address = address.replace(f"{{{{%{name}%}}}}", value)
+    page.goto(f"{host.url}/{address}")
     page.get_by_text("We keep what you decide.").wait_for()
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="qualification").click()
@@ -121,8 +123,9 @@ def count_saves(host: LiveServer) -> int:
 
 def take_exam(page: Page, host: LiveServer, score: str | None = None) -> None:
     page.get_by_role("link", name="Open the qualification").click()
+    page.get_by_text("Qualification", exact=True).wait_for()
     judge(page, host, score)
-    page.click("#to-study")
+    page.get_by_text("1 of 1 item confirmed").wait_for()  # the page comes back by itself
     page.get_by_role("button", name="Hand in").click()
 
 
@@ -130,8 +133,7 @@ def work(page: Page, host: LiveServer) -> None:
     page.get_by_role("link", name="Go to work").click()
     for _ in range(2):
         judge(page, host)
-    page.locator(".wb:not([data-state=step])").wait_for()
-    page.click("#to-study")
+    page.locator(".code").wait_for()  # the end comes by itself, with the code
 
 
 def numbers_of(host: LiveServer, owner: Page) -> tuple[Any, ...]:
@@ -148,20 +150,21 @@ def numbers_of(host: LiveServer, owner: Page) -> tuple[Any, ...]:
 
 def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServer, browser: Browser) -> None:
     owner = open_page(browser)
-    set_up(owner, host)
+    address = set_up(owner, host)
     one, two, three = (open_page(browser) for _ in range(3))
-    arrive(one, host, 1)
+    arrive(one, host, address, 1)
     take_exam(one, host, score="2")  # the key says 4
     one.get_by_text("The qualification was not passed").wait_for()
     assert one.locator(".code").inner_text() == "OUT1"
     for number, page in ((2, two), (3, three)):
-        arrive(page, host, number)
+        arrive(page, host, address, number)
         take_exam(page, host)
         work(page, host)
         assert page.locator(".code").inner_text() == "DONE1"
-        assert page.get_by_role("link", name="Back to Prolific").get_attribute("href").endswith("cc=DONE1")  # type: ignore[union-attr]
-    owner.goto(f"{host.url}/admin/?task=demo")
-    owner.get_by_role("tab", name="Crowd people").click()
+        assert (
+            page.get_by_role("link", name="Back to Prolific with").get_attribute("href").endswith("cc=DONE1")
+        )  # type: ignore[union-attr]
+    owner.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
     owner.get_by_text("2 of 2 instances have their 2 people").wait_for()
     owner.get_by_text("Agreement so far: ").wait_for()
     before = numbers_of(host, owner)
@@ -174,8 +177,7 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
     for path in host.db.parent.iterdir():
         path.unlink()
     host.restart()
-    owner.goto(f"{host.url}/admin/?task=demo")  # the session is in the file too
-    owner.get_by_role("tab", name="Hosting").click()
+    owner.goto(f"{host.url}/admin/?task=demo&tab=hosting")  # the session is in the file too
     owner.get_by_text("This file came back from").wait_for()
     assert numbers_of(host, owner) == before
     end(host)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from coeval.store.queries import tasks
+from tests.support.crowd import pid
 from tests.support.http_doors import MAIN, NO_SUCH_ID, SETUP, aliases_of, body_of, file_of
 from tests.support.http_page import Answer, Page, ask
 from tests.support.http_world import OTHER, SIGNED_IN, World, world
@@ -195,7 +196,7 @@ def test_an_invitation_takes_no_name_that_is_somebody_s(world: World) -> None:
     assert dump(world) == before
 
 
-LINKS = ({"PROLIFIC_PID": "worker00000001"}, {"workerId": "worker00000001", "assignmentId": "A1"})
+LINKS = ({"PROLIFIC_PID": pid(1)}, {"workerId": pid(1), "assignmentId": "A1"})
 
 
 @pytest.mark.parametrize("slug", ["joined", "fresh", "work" + OTHER])
@@ -204,7 +205,7 @@ def test_a_link_leads_into_no_study_that_takes_none(world: World, slug: str) -> 
     for query in LINKS:
         page = ask(world.browser("nobody"), "GET", f"/s/{slug}", params=query)
         assert page.status == 200 and "consent" not in page.text.partition("<form")[2]
-    form = {"worker": "worker00000001"}
+    form = {"worker": pid(1)}
     refuse(world, ask(world.browser("nobody"), "POST", f"/s/{slug}/consent", data=form), 403)
 
 
@@ -216,7 +217,7 @@ def test_a_link_of_another_service_is_refused(world: World) -> None:
 
 def test_who_came_by_one_study_s_link_is_a_stranger_to_the_others(world: World) -> None:
     with world.server.browser() as browser:
-        assert browser.post("/s/gate/consent", data={"worker": "worker00000002"}).status_code == 303
+        assert browser.post("/s/gate/consent", data={"worker": pid(2)}).status_code == 303
         assert browser.post("/s/gate/begin").status_code == 303
         assert browser.post("/api/scrutiny/gate/step").status_code == 200
         before = dump(world)

@@ -13,15 +13,15 @@ from fastapi.testclient import TestClient
 
 from coeval.domain import Filter, Person, Plan, Study, Terms
 from coeval.study.access import Context
-from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd import arriving, onboarding, plans
 from coeval.study.crowd.exams import set_keys
-from coeval.study.crowd.onboarding import Link
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import Move, get_aliases, get_step
 from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
+from tests.support.crowd import link
 from tests.support.scrutiny_steps import sent_of, use_design
 
 BASE = "/api/scrutiny/demo"
@@ -136,7 +136,7 @@ def test_a_save_after_which_no_work_is_given_is_kept(
     # the third line of every draft must be deleted, so that approving all fails the check
     set_keys(context, owner, "demo", "instance,criterion,accepted,must\n1a,1,,3\n")
     client = ask("")
-    person, token = onboarding.arrive(context, "demo", Link("prolific", "worker00000001", "S", "A"))
+    person, token = arriving.arrive(context, "demo", link(1))
     onboarding.begin(context, person, "demo")
     client.cookies.set(COOKIE, token)
     step, sent = client.post(f"{BASE}/step").json(), []

@@ -5,44 +5,45 @@ from __future__ import annotations
 import csv
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
 import numpy as np
 import pytest
 
-from coeval.domain import Person, Plan
-from coeval.errors import NotAllowedError
+from coeval.domain import Person, Plan, Terms
+from coeval.rules.arms import Design
 from coeval.study.access import Context
-from coeval.study.crowd import onboarding, plans
+from coeval.study.crowd import plans
 from coeval.study.crowd.exams import set_keys
 from coeval.study.exporting.export import export_folder
 from coeval.study.scrutiny.steps import get_step, submit
 from coeval.study.statistics import get_report
-from tests.study.test_giving import answer, join, lapse, open_study
-from tests.support.scrutiny_steps import use_design
+from tests.study.test_giving import answer, join, lapse
+from tests.support.planted_study import open_planted_study
 
 PER_ROW = ("scores.csv", "rows.csv", "marks.csv", "first_scores.csv", "suggestions.csv")
 
 
 def work_at_random(context: Context, person: Person, chance: random.Random, saves: int = 1000) -> None:
-    """Save evaluations with scores near 3, past any warning."""
+    """Save evaluations with scores near 3."""
     for _ in range(saves):
-        try:
-            step = get_step(context, person, "demo")
-            if step.instance is None:
-                return
-            submit(context, person, "demo", answer(step, chance.choice((2, 3, 3, 3, 4))))
-        except NotAllowedError:
-            onboarding.go_on(context, person, "demo")
+        step = get_step(context, person, "demo")
+        if step.instance is None:
+            return
+        submit(context, person, "demo", answer(step, chance.choice((2, 3, 3, 3, 4))))
 
 
 @pytest.fixture
 def files(context: Context, owner: Person, tmp_path: Path) -> Iterator[Path]:
-    """Four people; the first is rejected, the second fails a check, the third runs out of time."""
-    open_study(context, owner, Plan(per_instance=3, batch=3, quota=6))
-    use_design(context, owner, planted_share=0.5, blind_share=0.3)
-    set_keys(context, owner, "demo", "instance,criterion,accepted\n1a,1,2 3 4\n2a,1,5\n")
+    """Four people; the first is rejected, the third runs out of time."""
+    design, plan = Design(planted_share=1, blind_share=0.3), Plan(per_instance=3, batch=6, quota=30)
+    open_planted_study(context, 24, 0, design, plan)
+    set_keys(context, owner, "demo", "instance,criterion,accepted\nq1,1,2 3 4\nq2,1,2 3 4\n")
+    plans.set_plan(
+        context, owner, "demo", replace(plan, terms=Terms(service="prolific", warn_after=99, block_after=99))
+    )
     people, chance = [join(context, n) for n in range(4)], random.Random(3)
     work_at_random(context, people[2], chance, 3)
     lapse(context, people[2])
@@ -94,7 +95,7 @@ def test_every_row_says_whose_it_is_and_what_became_of_it(files: Path) -> None:
     assert {row["group"] for row in read(files / "scores.csv")} == {"crowd"}
     checks = {row["instance"] for row in read(files / "scores.csv") if row["check"] == "1"}
     assert (
-        checks == {"1a", "2a"} == {r["instance"] for r in read(files / "instances.csv") if r["check"] == "1"}
+        checks == {"q1", "q2"} == {r["instance"] for r in read(files / "instances.csv") if r["check"] == "1"}
     )
     rejected = {row["annotator"] for row in read(files / "rows.csv") if row["rejected"] == "1"}
     late = {row["annotator"] for row in read(files / "rows.csv") if row["timed_out"] == "1"}

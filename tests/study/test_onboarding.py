@@ -14,14 +14,14 @@ from coeval.errors import InputError, NotAllowedError
 from coeval.store import Database
 from coeval.store.queries.people import enrolments, participants
 from coeval.study.access import Context
-from coeval.study.crowd import exams, onboarding, overview, plans
-from coeval.study.crowd.onboarding import Link
+from coeval.study.crowd import arriving, exams, onboarding, overview, plans
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.steps import Where, get_step, submit
 from coeval.ui.app import build_app
 from coeval.ui.server.identity import COOKIE
 from tests.conftest import make_study
 from tests.study.test_giving import answer
+from tests.support.crowd import link, pid
 
 PID = "5f0c1e2d3b4a596877665544"
 QUERY = {"PROLIFIC_PID": PID, "STUDY_ID": "study1", "SESSION_ID": "session1"}
@@ -73,7 +73,7 @@ def state(context: Context, person: Person) -> Standing:
 
 
 def come(context: Context, number: int = 1) -> Person:
-    person, _ = onboarding.arrive(context, "demo", Link("prolific", f"worker{number:08}", "S", f"A{number}"))
+    person, _ = arriving.arrive(context, "demo", link(number))
     return person
 
 
@@ -111,7 +111,7 @@ def test_a_link_that_names_nobody_is_refused(study: Context, worker: str) -> Non
 def test_the_whole_way_and_back_in_from_another_browser(study: Context) -> None:
     app = build_app(study)
     first = TestClient(app, follow_redirects=False)
-    form = {"worker": PID, "study": "study1", "session": "session1"}
+    form = {"worker": PID, "study": "study1", "session": "session1", "word": "Blue horse"}
     joined = first.post("/s/demo/consent", data=form)
     assert joined.headers["location"] == "../demo"
     assert "Page one" in (page := first.get("/s/demo").text) and "demo?page=2" in page
@@ -122,8 +122,11 @@ def test_the_whole_way_and_back_in_from_another_browser(study: Context) -> None:
     early = first.post("/s/demo/hand-in")
     assert early.status_code == 422 and "4 of 4 items are not confirmed yet" in early.text
     second = TestClient(app, follow_redirects=False)
-    assert second.post("/s/demo/consent", data=form | {"session": "session2"}).status_code == 303
-    assert "First a qualification" in second.get("/s/demo").text
+    refused = second.post("/s/demo/consent", data=form | {"session": "session2", "word": "grey horse"})
+    assert refused.status_code == 403 and "not the word" in refused.text and not second.cookies
+    again = form | {"session": "session2", "word": "blue  horse"}
+    assert second.post("/s/demo/consent", data=again).status_code == 303
+    assert "there is a qualification" in second.get("/s/demo").text
     with study.store.read() as db:
         assert db.conn.execute("SELECT count(*) FROM account").fetchone()[0] == 1
         sessions = db.conn.execute("SELECT session FROM arrival ORDER BY id").fetchall()
@@ -171,7 +174,8 @@ def test_the_last_try_failed_screens_out_with_its_code(study: Context, owner: Pe
     with pytest.raises(NotAllowedError):
         onboarding.hand_in(study, person, "demo")
     (one,) = overview.get_overview(study, owner, "demo").people
-    assert (one[1].suggestion, one[1].code) == ("screen out", "OUT1") and "0 of 4 right" in one[1].evidence
+    assert (one.advice.suggestion, one.advice.code) == ("screen out", "OUT1")
+    assert "0 of 4 right" in one.advice.evidence
 
 
 def test_an_owner_reads_and_decides(study: Context, owner: Person) -> None:
@@ -187,14 +191,14 @@ def test_an_owner_reads_and_decides(study: Context, owner: Person) -> None:
     waiting = overview.list_reviews(study, owner, "demo")
     assert [one.name for one, _ in waiting] == [good.name, bad.name]
     assert waiting[0][1] and waiting[0][1].detail[0].right
-    plans.decide(study, owner, "demo", good.name, True)
-    plans.decide(study, owner, "demo", bad.name, False, comment="copied text")
+    plans.decide(study, owner, "demo", [good.name], True)
+    plans.decide(study, owner, "demo", [bad.name], False, comment="copied text")
     assert (state(study, good), state(study, bad)) == (Standing.ADMITTED, Standing.SCREENED_OUT)
     with study.store.read() as db:
         last = enrolments.list_steps(db, 1, bad.id)[-1]
     assert (last.actor, last.note) == ("Olu", "copied text")
     with pytest.raises(InputError, match="waits for no decision"):
-        plans.decide(study, owner, "demo", good.name, True)
+        plans.decide(study, owner, "demo", [good.name], True)
 
 
 def test_submissions_as_csv_with_evidence_and_pseudonyms(study: Context, owner: Person) -> None:
@@ -208,50 +212,42 @@ def test_submissions_as_csv_with_evidence_and_pseudonyms(study: Context, owner: 
         db.conn.execute("UPDATE submission SET active_ms = 90000")  # 8 saves of the study: 12 minutes
     text = overview.export_participants(study, owner, "demo")
     (row,) = csv.DictReader(io.StringIO(text))
-    assert row["person"] == person.name and "worker00000007" not in text
+    assert row["person"] == person.name and pid(7) not in text
     assert (row["suggestion"], row["code"], row["finished"], row["session"]) == (
         "approve",
         "DONE1",
         "4",
-        "A7",
+        "a7",
     )
-    # 12 minutes at 9.00 an hour are 1.80
-    assert (row["active_minutes"], row["pay"], row["currency"]) == ("12.0", "1.8", "GBP")
-    assert row["evidence"] == "4 instances finished in 12.0 active minutes; no attention checks"
+    # 12 saves of 90 s each, four of them in the exam: 18 active minutes
+    assert (row["active_minutes"], row["currency"]) == ("18.0", "GBP")
+    # pay is for the time by the clock, which the test does not spend
+    assert float(row["pay"]) == pytest.approx(float(row["minutes"]) / 60 * 9, abs=0.01)
+    for part in ("4 instances finished", "no attention checks", "every line kept in 100% of 8 evaluations"):
+        assert part in row["evidence"]
     (row,) = csv.DictReader(io.StringIO(overview.export_participants(study, owner, "demo", with_ids=True)))
-    assert (row["service"], row["service_id"]) == ("prolific", "worker00000007")
-
-
-def test_very_quick_work_is_to_be_looked_at(study: Context) -> None:
-    plan = Plan(terms=TERMS)
-    usual = participants.Participant(1, "a", Standing.FINISHED, "", "", "", 40.0, finished=10)
-    quick = replace(usual, active_minutes=5.0)
-    # the median is 4 minutes an instance; half a minute is under 30% of it
-    assert overview.advise(plan, usual, 4.0).suggestion == "approve"
-    found = overview.advise(plan, quick, 4.0)
-    assert found.suggestion == "look" and "under 30% of the median" in found.evidence
+    assert (row["service"], row["service_id"]) == ("prolific", pid(7))
 
 
 def test_nobody_new_while_paused_and_those_inside_go_on(study: Context, owner: Person) -> None:
-    person = come(study)
+    person, token = arriving.arrive(study, "demo", link(1))
     plans.set_state(study, owner, "demo", StudyState.PAUSED)
     with pytest.raises(NotAllowedError, match="nobody new"):
         come(study, 2)
-    assert come(study).id == person.id
+    assert arriving.arrive(study, "demo", link(1), old_token=token)[0] == person
 
 
 def test_one_network_cannot_bring_a_crowd_of_made_up_people(
     study: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("coeval.study.people.accounts.ARRIVALS", 2)
-    for number in (1, 2):
-        onboarding.arrive(study, "demo", Link("prolific", f"worker{number:08}"), address="10.0.0.1")
+    _, token = arriving.arrive(study, "demo", link(1), address="10.0.0.1")
+    arriving.arrive(study, "demo", link(2), address="10.0.0.1")
     with pytest.raises(NotAllowedError, match="from your network"):
-        onboarding.arrive(study, "demo", Link("prolific", "worker00000003"), address="10.0.0.1")
-    onboarding.arrive(
-        study, "demo", Link("prolific", "worker00000001"), address="10.0.0.1"
-    )  # known: comes back
-    onboarding.arrive(study, "demo", Link("prolific", "worker00000003"), address="10.0.0.2")
+        arriving.arrive(study, "demo", link(3), address="10.0.0.1")
+    # known: comes back
+    arriving.arrive(study, "demo", link(1), old_token=token, address="10.0.0.1")
+    arriving.arrive(study, "demo", link(3), address="10.0.0.2")
 
 
 def test_mturk_style_links(study: Context, owner: Person) -> None:
@@ -281,10 +277,10 @@ def test_closing_gives_the_code_to_whoever_did_something(study: Context, owner: 
     plans.set_plan(study, owner, "demo", Plan(per_instance=2, batch=1, quota=4, terms=TERMS))
     browsers = [TestClient(build_app(study), follow_redirects=False) for _ in range(2)]
     for number, browser in enumerate(browsers):
-        browser.post("/s/demo/consent", data={"worker": f"worker{number:08}"})
+        browser.post("/s/demo/consent", data={"worker": pid(number)})
         browser.post("/s/demo/begin")
     with study.store.read() as db:
-        worker = next(p for p in participants.list_participants(db, 1) if p.service_id == "worker00000000")
+        worker = next(p for p in participants.list_participants(db, 1) if p.service_id == pid(0))
     person = Person(worker.name, id=worker.id)
     for _ in range(2):
         submit(study, person, "demo", answer(get_step(study, person, "demo")))

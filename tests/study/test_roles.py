@@ -16,14 +16,14 @@ from coeval.domain import Person, Plan, Role, Terms
 from coeval.errors import NotAllowedError
 from coeval.store.queries.people import accounts
 from coeval.study.access import Context
-from coeval.study.crowd import onboarding, plans
-from coeval.study.crowd.onboarding import Link
+from coeval.study.crowd import arriving, onboarding, plans
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import set_role, sign_in
 from coeval.ui.app import build_app
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.roles import FILE, load_rules, render_roles
 from tests.conftest import make_study
+from tests.support.crowd import link, pid
 from tests.support.server import Running
 
 WHO = ("owner", "researcher", "annotator", "guest", "nobody")
@@ -38,7 +38,7 @@ def people(context: Context, owner: Person) -> dict[str, Person]:
     plans.set_plan(context, owner, "crowd", Plan(terms=Terms(service="prolific", code_done="D")))
     researcher = sign_in(context, "Rae")[0]
     set_role(context, owner, "Rae", Role.RESEARCHER)
-    guest, _ = onboarding.arrive(context, "crowd", Link("prolific", "worker00000001"))
+    guest, _ = arriving.arrive(context, "crowd", link(1))
     onboarding.begin(context, guest, "crowd")
     return {
         "owner": owner,
@@ -107,11 +107,12 @@ ROUTES: dict[str, dict[str, bool]] = {
     "POST /signout/everywhere": SIGNED_IN,
     "GET /s/": OPEN,
     "GET /s/crowd": OPEN,
-    "POST /s/crowd/consent": OPEN,
+    "POST /s/crowd/consent": GUESTS | {"nobody": True},  # who is of the team would lose their session
     "POST /s/crowd/decline": OPEN,
     "POST /s/crowd/begin": GUESTS | {"guest": False},  # the guest has begun already
     "POST /s/crowd/go-on": GUESTS | {"guest": False},
     "POST /s/crowd/hand-in": GUESTS | {"guest": False},
+    "POST /s/crowd/end": GUESTS | {"guest": False},  # there is work to do
     "GET /s/crowd/work": SIGNED_IN,
     "GET /s/crowd/participants.csv": OWNER,
     "GET /download/demo/export.zip": TEAM,
@@ -131,11 +132,11 @@ ROUTES: dict[str, dict[str, bool]] = {
     "GET /admin/config": OWNER,
     "POST /admin/gradio_api/queue/join": OWNER,
     "POST /admin/gradio_api/upload": OWNER,
+    "POST /s/crowd/withdraw": GUESTS,
 }
 """Every route of ours and the doors of Gradio's, with who is let through it."""
 
 BODIES: dict[str, dict[str, Any]] = {
-    "POST /s/crowd/consent": {"data": {"worker": "worker00000002"}},
     "POST /signin": {"data": {"name": "Zoe"}},
     "POST /api/scrutiny/demo/submissions": {"json": {
         "uid": "00000000-0000-0000-0000-000000000001", "instance": 1, "criterion": 1, "draft": 1, "revision": 0,
@@ -191,7 +192,10 @@ def test_every_route_lets_through_whom_the_table_names(context: Context, people:
                 browser = server.browser()
                 if who != "nobody":
                     browser.cookies.set(COOKIE, session(context, people[who]))
-                answer = browser.request(method, path, **BODIES.get(name, {}))
+                body = BODIES.get(
+                    name, {"data": {"worker": pid(2 + WHO.index(who))}}
+                )  # each a worker of their own
+                answer = browser.request(method, path, **(body if method == "POST" else {}))
                 assert is_refused(name, answer) is not allowed[who], (
                     name,
                     who,
@@ -211,7 +215,7 @@ def session(context: Context, person: Person) -> str:
 @pytest.mark.slow
 def test_others_work_is_out_of_reach_over_http(context: Context, people: dict[str, Person]) -> None:
     """What one person holds in a study, another can neither see nor save, nor with a session that has ended."""
-    other, _ = onboarding.arrive(context, "crowd", Link("prolific", "worker00000009"))
+    other, _ = arriving.arrive(context, "crowd", link(9))
     onboarding.begin(context, other, "crowd")
     with context.store.write() as db:  # one place an instance, so that the two hold different ones
         db.conn.execute("UPDATE crowd SET per_instance = 1, batch = 2")

@@ -109,6 +109,16 @@ def named(field: str, *, repeat: str = "", **more: Any) -> Fields:
     return fields
 
 
+def chosen(field: str, *, repeat: str = "", **more: Any) -> Fields:
+    """A person's name as the only one chosen of several in a field."""
+
+    def fields(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+        given = named(field, repeat=repeat, **more)(world, page, who, which)
+        return given | {field: [given[field]]}
+
+    return fields
+
+
 def instance_of(world: World, who: str, which: str) -> int:
     own = world.saved[who if who in world.saved else "annotator"].instance
     return {"own": own, "other": world.saved["other"].instance, "none": NO_SUCH_ID}[which]
@@ -233,6 +243,8 @@ def study_steps() -> list[Door]:
         Door("crowd.onboarding.consent", at("POST", "/s/{task}/consent", "fresh")),
         Door("crowd.onboarding.get_visit", at("GET", "/s/{task}", "joined")),
         Door("crowd.onboarding.get_visit", at("GET", "/s/{task}/work", "work")),
+        Door("crowd.onboarding.end_work", at("POST", "/s/{task}/end", "paused"), OWN),
+        Door("crowd.onboarding.withdraw", at("POST", "/s/{task}/withdraw", "work"), OWN),
         Door("crowd.onboarding.list_joined", at("GET", "/s/"), OWN, OWN, part=True),
         Door("people.sessions.sign_out_everywhere", at("POST", "/signout/everywhere"), OWN, OWN),
     ]
@@ -357,11 +369,13 @@ def setup_people() -> list[Door]:
 def setup_crowd() -> list[Door]:
     planned: dict[str, Any] = {"first": ("crowd",), "task": "joined"}
     in_exam: dict[str, Any] = {"first": ("crowd-people",), "task": "exam", "pick": False}
-    said = named("crowd-who", crowd_comment="As was agreed.")
-    twice = named("crowd-who", repeat="crowd-comment")
+    said = chosen("crowd-who", crowd_comment="As was agreed.")
+    twice = chosen("crowd-who", repeat="crowd-comment")
     return [
         Door("crowd.plans.get_plan", setup("crowd", "select")),
         Door("crowd.plans.set_plan", setup("crowd-save", **planned)),
+        Door("crowd.plans.get_link", setup("crowd", "select", task="joined")),
+        Door("crowd.plans.renew_link", setup("crowd-renew", **planned)),
         *(
             Door("crowd.plans.set_state", setup(f"crowd-{state}", **planned))
             for state in ("running", "paused", "closed")

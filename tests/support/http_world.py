@@ -17,15 +17,14 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Action, Person, Plan, Proposal, Role, Standing, Task, Terms, Vote
+from coeval.domain import Action, Person, Plan, Proposal, Role, Standing, StudyState, Task, Terms, Vote
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries import tasks
 from coeval.store.queries.people import enrolments
 from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
-from coeval.study.crowd import exams, onboarding, plans
-from coeval.study.crowd.onboarding import Link
+from coeval.study.crowd import arriving, exams, plans
 from coeval.study.drafting.jobs import start_job
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.importing.importing import import_study
@@ -35,6 +34,7 @@ from coeval.study.scrutiny.steps import Sent
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.roles import load_rules
 from tests.conftest import make_study
+from tests.support.crowd import link
 from tests.support.http_page import Page
 from tests.support.scrutiny_steps import sent_of
 from tests.support.server import Running
@@ -49,6 +49,7 @@ STANDINGS = {
     "warned": Standing.WARNED,
     "exam": Standing.EXAM,
     "work": Standing.ADMITTED,
+    "paused": Standing.ADMITTED,
 }
 
 
@@ -96,7 +97,8 @@ class World:
         exams.set_keys(self.context, OPERATOR, "quiz", "instance,criterion,accepted\n1a,1,3\n")
         for suffix in ("", OTHER):
             for base in (*STANDINGS, "fresh"):
-                plan = Plan(per_instance=1, batch=1, quota=9)
+                state = StudyState.PAUSED if base == "paused" else StudyState.RUNNING
+                plan = Plan(state, per_instance=1, batch=1, quota=9, terms=Terms(code_full="FULL1"))
                 plans.set_plan(
                     self.context, OPERATOR, base + suffix, plan, exam="quiz" if base == "exam" else ""
                 )
@@ -132,6 +134,7 @@ class World:
         with self.context.store.write() as db:
             task = tasks.get_task(db, slug)
             assert task is not None
+            enrolments.record_arrival(db, task.id, person.id)
             enrolments.record_step(db, task.id, person.id, standing, "test")
 
     def open_session(self, who: str) -> str:
@@ -213,7 +216,7 @@ def _people(context: Context) -> dict[str, Person]:
     made = {who: sessions.sign_in(context, name)[0] for who, name in names.items()}
     for who, role in (("second", Role.OWNER), ("researcher", Role.RESEARCHER)):
         made[who] = sessions.set_role(context, OPERATOR, names[who], role)
-    guest, _ = onboarding.arrive(context, "gate", Link("prolific", "worker00000001"))
+    guest, _ = arriving.arrive(context, "gate", link(1))
     return {"guest": guest, **{who: person for who, person in made.items() if who != "second"}}
 
 

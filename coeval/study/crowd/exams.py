@@ -8,13 +8,47 @@ import math
 
 from coeval.domain import MAX_REMARK, AnswerKey, Attempt, CriteriaSet, Graded, Person, Plan, Task
 from coeval.errors import InputError, NotFoundError
+from coeval.rules.arms import draw_order
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.crowd import answer_keys
+from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.crowd.grading import find_missed, get_answer, is_right
 
 COLUMNS = ("instance", "criterion", "accepted", "must", "explanation")
+
+
+def begin_try(db: Database, plan: Plan, person: Person, task: Task) -> None:
+    """Draw the items of a person's next try, those they saw least often first, and make them their queue."""
+    assert plan.exam is not None
+    attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
+    items = answer_keys.list_items(db, task.id, person.id, attempt)
+    seed, current = tasks.get_seed(db, plan.exam), criteria.get_criteria_set(db, plan.exam)
+    if not items:
+        pool = {key.instance for key in answer_keys.list_keys(db, plan.exam)}
+        seen = answer_keys.count_seen(db, person.id)
+        drawn = sorted(draw_order(seed, person.id, pool), key=lambda instance: seen.get(instance, 0))
+        items = drawn[: plan.terms.exam_items or None]
+        answer_keys.record_items(db, task.id, person.id, attempt, items)
+    assignments.replace_assignments(db, person.id, plan.exam, draw_order(seed, person.id, items))
+    if current:
+        ids = [criterion.id for criterion in current.criteria]
+        assignments.refresh_states(db, plan.exam, ids, annotator=person.id)
+
+
+def count_confirmed(db: Database, plan: Plan, person: Person, task: Task) -> tuple[int, int]:
+    """How many items of the try under way are confirmed, of how many."""
+    known = _list_keys(db, plan, person, task)
+    return sum(get_answer(db, person.id, key)[0] is not None for key in known), len(known)
+
+
+def _list_keys(db: Database, plan: Plan, person: Person, task: Task) -> list[AnswerKey]:
+    """The keys of the try under way."""
+    known = answer_keys.list_keys(db, plan.exam) if plan.exam else []
+    attempt = answer_keys.count_attempts(db, task.id, person.id) + 1
+    items = set(answer_keys.list_items(db, task.id, person.id, attempt))
+    return [key for key in known if key.instance in items] if items else known
 
 
 def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
@@ -24,7 +58,7 @@ def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
         InputError: an item is not answered yet.
         NotFoundError: the exam has no keys.
     """
-    known = answer_keys.list_keys(db, plan.exam) if plan.exam else []
+    known = _list_keys(db, plan, person, task)
     if not known:
         raise NotFoundError("The exam has no answer keys yet: tell the study's owner.")
     detail = tuple(_grade(db, person, key) for key in known)
@@ -86,12 +120,18 @@ def _read(text: str) -> list[tuple[int, dict[str, str]]]:
     missing = [name for name in COLUMNS[:3] if name not in (reader.fieldnames or ())]
     if text.strip() and missing:
         raise InputError(f"The keys lack the column {', '.join(missing)}: the first line names the columns.")
+    read = []
     try:
-        return [
-            (reader.line_num, {name: (row.get(name) or "").strip() for name in COLUMNS}) for row in reader
-        ]
+        for row in reader:
+            if None in row:
+                raise InputError(
+                    f"Line {reader.line_num} has more cells than the first line: put a text that holds a comma in"
+                    ' quotes ("…").'
+                )
+            read.append((reader.line_num, {name: (row.get(name) or "").strip() for name in COLUMNS}))
     except csv.Error as error:
         raise InputError(f"The keys are not CSV: {error}.") from error
+    return read
 
 
 def _key(line: int, row: dict[str, str], instance: int, current: CriteriaSet) -> AnswerKey:

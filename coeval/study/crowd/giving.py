@@ -7,6 +7,7 @@ places are counted, and the person's new ones are taken. However many ask at onc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from coeval.clock import time_from_now
@@ -15,10 +16,12 @@ from coeval.errors import NotAllowedError
 from coeval.rules.arms import Design, draw_order
 from coeval.store import Database
 from coeval.store.queries import tasks
-from coeval.store.queries.crowd import answer_keys, reservations
+from coeval.store.queries.crowd import answer_keys, holdings, reservations
+from coeval.store.queries.crowd import plans as stored_plans
 from coeval.store.queries.people import enrolments
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import Context
+from coeval.study.crowd.exams import begin_try
 from coeval.study.crowd.grading import grade_checks
 
 WORKING = (Standing.ADMITTED, Standing.FINISHED)
@@ -31,11 +34,15 @@ def ensure_work(context: Context, person: Person, task: Task) -> bool:
         NotAllowedError: the person is not admitted to the study, or it is closed.
     """
     with context.store.read() as db:
-        plan = reservations.get_plan(db, task.id)
-        if plan is None:
-            return False
+        plan = stored_plans.get_plan(db, task.id)
+        study = answer_keys.find_study_of_exam(db, person.id, task.id) if plan is None else None
+    if study is not None:
+        _ensure_items(context, person, study)
+    if plan is None:
+        return study is not None
+    with context.store.read() as db:
         _check_admitted(db, plan, person, task)
-        if reservations.is_holding(db, person.id, task.id):
+        if holdings.is_holding(db, person.id, task.id):
             return True
     with context.store.write() as db:
         give_work(db, plan, person, task)
@@ -44,22 +51,37 @@ def ensure_work(context: Context, person: Person, task: Task) -> bool:
     return True
 
 
+def _ensure_items(context: Context, person: Person, study: int) -> None:
+    """Give a person the items of the exam they take, unless they have them."""
+    with context.store.read() as db:
+        attempt = answer_keys.count_attempts(db, study, person.id) + 1
+        if answer_keys.list_items(db, study, person.id, attempt):
+            return
+    with context.store.write() as db:
+        plan, task = stored_plans.get_plan(db, study), tasks.get_task_by_id(db, study)
+        if plan is not None and task is not None and plan.exam is not None:
+            begin_try(db, plan, person, task)
+
+
 def give_work(db: Database, plan: Plan, person: Person, task: Task) -> int:
     """Take back what has timed out, then give the person a batch unless they hold one; its size."""
     reservations.renew(db, person.id, task.id, _until(plan))
     _take_back_due(db, plan, task)
-    if not grade_checks(db, plan, person, task):
+    if not grade_checks(db, plan, person, task) or holdings.has_open(db, person.id, task.id):
         return 0
-    if plan.state is not StudyState.RUNNING or reservations.has_open(db, person.id, task.id):
-        return 0
-    seed = tasks.get_seed(db, task.id)
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    if standing is None or standing.state is not Standing.ADMITTED:
+        return 0  # who has finished has their code: what comes free later is others'
+    seed, runs = tasks.get_seed(db, task.id), plan.state is StudyState.RUNNING
+    room = holdings.count_room(db, person.id, task.id, plan.quota)
     # another hash for each draw: what came first by one of them would come first by it again
     checks = draw_order(f"{seed}:check", person.id, reservations.list_new_checks(db, person.id, task.id))[:1]
-    batch = _pick(db, plan, person, task, len(checks))
-    if not batch and checks:  # there is no room for both
-        batch, checks = _pick(db, plan, person, task, 0), []
+    batch = _pick(db, plan, person, task, room - len(checks)) if runs else []
+    if not batch and checks and runs:  # there is no room for both
+        batch, checks = _pick(db, plan, person, task, room), []
     if not batch:
-        _finish(db, person, task)
+        if runs or room <= 0 or plan.reason:
+            _finish(db, person, task)
         return 0
     reservations.add_reservations(db, person.id, task.id, batch, "work", _until(plan))
     reservations.add_reservations(db, person.id, task.id, checks, "check", _until(plan))
@@ -84,10 +106,8 @@ def _take_back_due(db: Database, plan: Plan, task: Task) -> None:
             reservations.take_back(db, annotator, task.id, reservations.TIMED_OUT)
 
 
-def _pick(db: Database, plan: Plan, person: Person, task: Task, n_checks: int) -> list[int]:
-    """The person's next instances beside the checks: those that fewest people have, in an order of the person's own."""
-    work = reservations.count_work(db, person.id, task.id)
-    room = plan.quota - work.get(reservations.HELD, 0) - work.get(reservations.FINISHED, 0) - n_checks
+def _pick(db: Database, plan: Plan, person: Person, task: Task, room: int) -> list[int]:
+    """The person's next instances: those that fewest people have, in an order of the person's own."""
     if room <= 0:
         return []
     free = reservations.list_free(db, person.id, task.id, plan.per_instance)
@@ -98,10 +118,9 @@ def _pick(db: Database, plan: Plan, person: Person, task: Task, n_checks: int) -
 
 
 def _finish(db: Database, person: Person, task: Task) -> None:
-    """Note the end of a person's work, once they did any; what comes free later is others'."""
-    before = enrolments.get_enrolment(db, task.id, person.id)
-    done = reservations.count_work(db, person.id, task.id).get(reservations.FINISHED, 0)
-    if done and before is not None and before.state is Standing.ADMITTED:
+    """Note the end of a person's work, once they did any."""
+    done = holdings.count_work(db, person.id, task.id).get(reservations.FINISHED, 0)
+    if done:
         enrolments.record_step(db, task.id, person.id, Standing.FINISHED, person.name, f"{done} instances")
 
 
@@ -119,15 +138,30 @@ def _check_admitted(db: Database, plan: Plan, person: Person, task: Task) -> Non
     _check_open(plan, task)
 
 
-def check_saving(db: Database, person: Person, task: Task) -> None:
-    """Refuse a save to a study that is closed, or by somebody who may not work at it.
+def check_saving(db: Database, person: Person, task: Task, instance: int) -> None:
+    """Refuse a save to a study that is closed, by somebody who may not work at it, or of what went to others.
 
     Raises:
         NotAllowedError: so it is.
     """
-    plan = reservations.get_plan(db, task.id)
-    if plan is not None:
-        _check_admitted(db, plan, person, task)
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None:
+        return
+    _check_admitted(db, plan, person, task)
+    if reservations.get_outcome(db, person.id, instance) == reservations.TIMED_OUT:
+        raise NotAllowedError(
+            f"The {plan.reserve_minutes} minutes for this one ran out, and somebody else was given it. What you"
+            " confirmed before is saved; what stands here can still be copied. Press “Go on” for what is next."
+        )
+
+
+def note_saved(db: Database, person: Person, task: Task) -> None:
+    """Note at once what a save has finished; a study that has all it needs then pauses by itself."""
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None or not reservations.note_finished(db, task.id, annotator=person.id):
+        return
+    if plan.state is StudyState.RUNNING and reservations.is_full(db, task.id, plan.per_instance):
+        stored_plans.set_plan(db, task.id, replace(plan, state=StudyState.PAUSED, reason="full"))
 
 
 def _check_open(plan: Plan, task: Task) -> None:
@@ -138,20 +172,23 @@ def _check_open(plan: Plan, task: Task) -> None:
 def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, design: Design) -> Arm | None:
     """The arm that this instance and this person are furthest behind with; None outside a plan.
 
-    After any number of draws no arm is more than about one from its share, for the person and for the
-    instance together; ties go by the hash that draws everywhere else, so that nobody can foresee them.
+    After any number of draws no arm is more than about one from its share, for the person, the instance and
+    the whole study together; without the study, what is rounded for a person would add up. Ties go by the hash
+    that draws everywhere else, so that nobody can foresee them. Attention checks take nothing from the work's arms.
     """
-    if reservations.get_plan(db, task.id) is None:
+    keys = answer_keys.list_keys_of(db, instance)
+    if stored_plans.get_plan(db, task.id) is None:
         # an exam asks what becomes of the draft; a check of a plan must look like the work around it
-        return Arm.ASSISTED if answer_keys.list_keys_of(db, instance) else None
-    if answer_keys.list_keys_of(db, instance):
+        return Arm.ASSISTED if keys else None
+    if keys:
         # everybody gets checks, few get the same work: balanced over its people, a check would keep to other arms
         return None
     shares = {Arm.BLIND: design.blind_share, Arm.FIRST: design.first_share}
     shares[Arm.ASSISTED] = 1 - design.blind_share - design.first_share
     counts = [
-        reservations.count_arms(db, "annotator", person.id, task.id),
-        reservations.count_arms(db, "instance", instance, task.id),
+        holdings.count_arms(db, "annotator", person.id, task.id),
+        holdings.count_arms(db, "instance", instance, task.id),
+        holdings.count_all_arms(db, task.id),
     ]
     behind = {arm: sum(_behind(arm, share, one) for one in counts) for arm, share in shares.items() if share}
     most = max(behind.values())

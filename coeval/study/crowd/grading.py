@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coeval.domain import Action, AnswerKey, Arm, Draft, Person, Plan, Standing, Submission, Task
 from coeval.store import Database
-from coeval.store.queries.crowd import answer_keys, reservations
+from coeval.store.queries.crowd import answer_keys, holdings, reservations
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import enrolments
 from coeval.store.queries.scrutiny import submissions
@@ -54,7 +54,7 @@ def grade_checks(db: Database, plan: Plan, person: Person, task: Task) -> bool:
         for instance in reservations.list_ungraded_checks(db, person.id, task.id)
         if not _grade(db, person, instance)
     ]
-    _, failed = reservations.count_checks(db, person.id, task.id)
+    _, failed = holdings.count_checks(db, person.id, task.id)
     standing = enrolments.get_enrolment(db, task.id, person.id)
     if not fresh or standing is None or standing.state not in (Standing.ADMITTED, Standing.FINISHED):
         return True

@@ -5,31 +5,26 @@ The study's page shows one of these at a time; nothing is written before somebod
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from coeval.domain import Attempt, Enrolment, Person, Plan, Standing, StudyState, Task
-from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.errors import NotAllowedError
 from coeval.store import Database
 from coeval.store.queries import tasks
-from coeval.store.queries.crowd import answer_keys, reservations
-from coeval.store.queries.people import accounts, enrolments
+from coeval.store.queries.crowd import answer_keys, holdings, reservations
+from coeval.store.queries.people import enrolments, removal
 from coeval.study.access import EVERYONE, Context, use_case
-from coeval.study.crowd.exams import grade_exam
-from coeval.study.people.accounts import count_arrival, ensure_linked
-from coeval.study.people.sessions import open_session
-
-WORKER_ID = re.compile(r"[A-Za-z0-9]{8,40}")
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """What a crowd service's link says: whose it is, of which study, at which coming."""
-
-    service: str
-    worker: str
-    study: str = ""
-    session: str = ""
+from coeval.study.crowd.arriving import check_open_to_new, require_plan
+from coeval.study.crowd.exams import begin_try, count_confirmed, grade_exam
+from coeval.study.crowd.grading import grade_checks
+from coeval.study.crowd.situations import (
+    ENDABLE,
+    Part,
+    Situation,
+    find_code,
+    find_situation,
+    is_full,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,78 +34,32 @@ class Visit:
     task: Task
     plan: Plan
     standing: Enrolment | None = None
+    part: Part = Part(Standing.CONSENTED)
     attempts: tuple[Attempt, ...] = ()
     exam: Task | None = None
-    finished: int = 0
-    held: int = 0
+    confirmed: tuple[int, int] = (0, 0)
+    """Items of the exam that are confirmed, of how many."""
+
+    @property
+    def situation(self) -> Situation:
+        return find_situation(self.plan, self.part)
+
+    @property
+    def code(self) -> str:
+        """The code that the person is due where they are."""
+        return find_code(self.plan.terms, self.situation, self.part)
 
 
-def get_front(context: Context, slug: str) -> Visit:
-    """What anybody may see of a study: its name and what it asks; nothing is written.
+def get_front(context: Context, slug: str) -> tuple[Visit, bool]:
+    """What anybody may see of a study, and whether it has no place left; nothing is written.
 
     Raises:
         NotFoundError: there is no study of that name, or it is not given out to a crowd.
     """
     with context.store.read() as db:
         task, plan = require_plan(db, slug)
-        return Visit(task, plan)
-
-
-def require_plan(db: Database, slug: str) -> tuple[Task, Plan]:
-    """A study with its plan.
-
-    Raises:
-        NotFoundError: there is none; the message names no other, for strangers read it.
-    """
-    task = tasks.get_task(db, slug)
-    plan = reservations.get_plan(db, task.id) if task else None
-    if task is None or plan is None:
-        raise NotFoundError(f"There is no study “{slug[:64]}” here: check the link you were given.")
-    return task, plan
-
-
-def check_link(link: Link) -> Link:
-    """The link as given.
-
-    Raises:
-        InputError: it names no worker, or something that no service would send.
-    """
-    if not WORKER_ID.fullmatch(link.worker):
-        raise InputError("The link names no participant: open the study from the crowd service's own page.")
-    if max(len(link.study), len(link.session)) > 80 or not (link.study + link.session).isprintable():
-        raise InputError("The link is damaged: open the study from the crowd service's own page.")
-    return link
-
-
-def arrive(
-    context: Context, slug: str, link: Link, *, old_token: str | None = None, address: str = ""
-) -> tuple[Person, str]:
-    """Take in somebody who comes by a link and consents; the same worker is the same person again.
-
-    One address brings so many new people in a quarter of an hour: made-up ids could take every place.
-
-    Raises:
-        NotAllowedError: the study takes nobody by such links, or nobody new just now.
-        InputError: the link is damaged.
-    """
-    check_link(link)
-    with context.store.write() as db:
-        task, plan = require_plan(db, slug)
-        if not link.service or plan.terms.service != link.service:
-            raise NotAllowedError("This study takes nobody by such a link: sign in instead.")
-        if accounts.get_account(db, link.service, link.worker) is None:
-            count_arrival(db, address)
-        person = ensure_linked(db, link.service, link.worker)
-        _consent(db, task, plan, person)
-        enrolments.record_arrival(db, task.id, person.id, link.study, link.session)
-        return person, open_session(db, person, old_token)
-
-
-def _consent(db: Database, task: Task, plan: Plan, person: Person) -> None:
-    if enrolments.get_enrolment(db, task.id, person.id) is None:
-        if plan.state is not StudyState.RUNNING:
-            raise NotAllowedError(f"“{task.name}” takes nobody new just now: come back later.")
-        enrolments.record_step(db, task.id, person.id, Standing.CONSENTED, person.name)
+        free = reservations.has_free(db, 0, task.id, plan.per_instance)
+        return Visit(task, plan), is_full(plan, free)
 
 
 @use_case(EVERYONE, guests=True)
@@ -118,24 +67,47 @@ def consent(context: Context, person: Person, slug: str) -> None:
     """Consent to take part in a study."""
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
-        _consent(db, task, plan, person)
+        if enrolments.get_enrolment(db, task.id, person.id) is not None:
+            return
+        check_open_to_new(db, task, plan)
+        enrolments.record_arrival(db, task.id, person.id)
+        enrolments.record_step(db, task.id, person.id, Standing.CONSENTED, person.name)
 
 
 @use_case(EVERYONE, guests=True)
 def get_visit(context: Context, person: Person, slug: str) -> Visit:
     """See where one stands in a study."""
     with context.store.read() as db:
-        task, plan = require_plan(db, slug)
-        work = reservations.count_work(db, person.id, task.id)
-        return Visit(
-            task,
-            plan,
-            enrolments.get_enrolment(db, task.id, person.id),
-            tuple(answer_keys.list_attempts(db, task.id, person.id)),
-            tasks.get_task_by_id(db, plan.exam) if plan.exam else None,
-            work.get(reservations.FINISHED, 0),
-            work.get(reservations.HELD, 0),
-        )
+        return _get_visit(db, person, slug)
+
+
+def _get_visit(db: Database, person: Person, slug: str) -> Visit:
+    task, plan = require_plan(db, slug)
+    standing = enrolments.get_enrolment(db, task.id, person.id)
+    exam = tasks.get_task_by_id(db, plan.exam) if plan.exam else None
+    attempts = tuple(answer_keys.list_attempts(db, task.id, person.id))
+    return Visit(
+        task,
+        plan,
+        standing,
+        _get_part(db, plan, person, task, standing.state if standing else Standing.CONSENTED),
+        attempts,
+        exam,
+        count_confirmed(db, plan, person, task) if exam else (0, 0),
+    )
+
+
+def _get_part(db: Database, plan: Plan, person: Person, task: Task, state: Standing) -> Part:
+    work = holdings.count_work(db, person.id, task.id)
+    return Part(
+        state=state,
+        finished=work.get(reservations.FINISHED, 0),
+        held=work.get(reservations.HELD, 0),
+        lapsed=holdings.count_lapsed(db, person.id, task.id),
+        saved=holdings.count_saved(db, person.id, task.id),
+        free=holdings.count_room(db, person.id, task.id, plan.quota) > 0
+        and reservations.has_free(db, person.id, task.id, plan.per_instance),
+    )
 
 
 @use_case(EVERYONE, guests=True)
@@ -153,15 +125,57 @@ def begin(context: Context, person: Person, slug: str) -> None:
         _require(db, task, person, Standing.CONSENTED)
         onward = Standing.EXAM if plan.exam else Standing.ADMITTED
         enrolments.record_step(db, task.id, person.id, onward, person.name)
+        if plan.exam:
+            begin_try(db, plan, person, task)
 
 
 @use_case(EVERYONE, guests=True)
 def go_on(context: Context, person: Person, slug: str) -> None:
-    """Go on after having read a warning."""
+    """Go on after having read a warning, or where there is work again for who had found none."""
     with context.store.write() as db:
-        task, _ = require_plan(db, slug)
+        task, plan = require_plan(db, slug)
+        steps = [one.state for one in enrolments.list_steps(db, task.id, person.id)]
+        if steps and steps[-1] is Standing.FULL and plan.state is StudyState.RUNNING:
+            before = next(state for state in reversed(steps) if state is not Standing.FULL)
+            enrolments.record_step(db, task.id, person.id, before, person.name, "looked for work again")
+            return
         _require(db, task, person, Standing.WARNED)
         enrolments.record_step(db, task.id, person.id, Standing.ADMITTED, person.name, "read the warning")
+
+
+@use_case(EVERYONE, guests=True)
+def end_work(context: Context, person: Person, slug: str) -> None:
+    """End one's part with what one did, where a study has no work for one: paused, full, closed, or run out of time.
+
+    Raises:
+        NotAllowedError: there is work to do, or the part has ended already.
+    """
+    with context.store.write() as db:
+        visit = _get_visit(db, person, slug)
+        if visit.standing is None or visit.situation not in ENDABLE or not visit.code:
+            raise NotAllowedError("The study's page has moved on meanwhile: load it again.")
+        if not grade_checks(db, visit.plan, person, visit.task):
+            return
+        did = visit.part.finished or visit.part.saved
+        state = Standing.FINISHED if did else Standing.FULL
+        note = f"ended where the study is {visit.situation}"
+        enrolments.record_step(db, visit.task.id, person.id, state, person.name, note)
+
+
+@use_case(EVERYONE, guests=True)
+def withdraw(context: Context, person: Person, slug: str) -> None:
+    """Take back one's consent: all that one saved in the study and its exam is deleted, and others get the places."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        if enrolments.get_enrolment(db, task.id, person.id) is None:
+            raise NotAllowedError("You have not joined this study: nothing of yours is here.")
+        reservations.take_back(db, person.id, task.id, reservations.RETURNED)
+        reservations.reject_finished(db, person.id, task.id)
+        removed = sum(
+            removal.remove_work(db, person.id, one) for one in (task.id, plan.exam) if one is not None
+        )
+        note = f"withdrew; {removed} rows deleted"
+        enrolments.record_step(db, task.id, person.id, Standing.REMOVED, person.name, note)
 
 
 @use_case(EVERYONE, guests=True)
@@ -183,6 +197,8 @@ def hand_in(context: Context, person: Person, slug: str) -> Attempt:
             enrolments.record_step(db, task.id, person.id, onward, "exam", note)
         elif attempt.attempt >= plan.terms.max_tries:
             enrolments.record_step(db, task.id, person.id, Standing.SCREENED_OUT, "exam", note)
+        else:
+            begin_try(db, plan, person, task)
         return attempt
 
 

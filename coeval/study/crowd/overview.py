@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import csv
 import io
-import statistics
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from coeval.domain import Attempt, Participant, Person, Plan, Standing
+from coeval.rules.habits import Habits, find_habits
 from coeval.safe_csv import safe
 from coeval.store.queries.crowd import answer_keys, reservations
 from coeval.store.queries.people import participants
+from coeval.store.queries.scrutiny import review
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.crowd.onboarding import require_plan
-
-FAST = 0.3
-"""Below this share of the median time an instance takes, somebody's work is to be looked at."""
+from coeval.study.crowd.advice import Advice, Usual, advise, find_usual
+from coeval.study.crowd.arriving import require_plan
 
 COLUMNS = [
-    "person", "study", "session", "state", "joined_at", "last_save", "active_minutes", "finished", "held",
-    "timed_out", "checks", "checks_failed", "code", "suggestion", "evidence", "pay", "currency",
+    "person", "study", "session", "proof", "state", "joined_at", "last_save", "minutes", "active_minutes", "finished",
+    "held", "timed_out", "checks", "checks_failed", "planted", "planted_caught", "longest_streak", "kept_all", "code",
+    "suggestion", "evidence", "pay", "currency",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """What to do about somebody's submission at the crowd service, and on what grounds."""
+class Row:
+    """One submission with how its person works and what to do about it."""
 
-    suggestion: str
-    evidence: str
-    code: str = ""
-    pay: float = 0.0
+    participant: Participant
+    habits: Habits | None
+    advice: Advice
+
+    @property
+    def name(self) -> str:
+        return self.participant.name
+
+    @property
+    def state(self) -> Standing:
+        return self.participant.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,13 @@ class Overview:
     """A study at a glance; ``places`` are (finished people, finished or at work, instances)."""
 
     plan: Plan
-    people: tuple[tuple[Participant, Advice], ...]
+    people: tuple[Row, ...]
     places: tuple[tuple[int, int, int], ...]
     arms: dict[str, int]
 
     @property
     def cost(self) -> float:
-        return sum(advice.pay for _, advice in self.people)
+        return sum(row.advice.pay for row in self.people)
 
 
 @use_case(OWNERS)
@@ -57,34 +64,14 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
         people = participants.list_participants(db, task.id)
         places = tuple(participants.count_places(db, task.id))
         arms = participants.count_opened_arms(db, task.id)
-    typical = _typical_minutes(people)
-    return Overview(plan, tuple((one, advise(plan, one, typical)) for one in people), places, arms)
-
-
-def _typical_minutes(people: list[Participant]) -> float | None:
-    """The median over people of the active minutes an instance took them; None with fewer than three."""
-    each = [one.active_minutes / one.finished for one in people if one.finished and one.active_minutes]
-    return statistics.median(each) if len(each) >= 3 else None
-
-
-def advise(plan: Plan, one: Participant, typical: float | None) -> Advice:
-    """What speaks for and against somebody's submission. A suggestion: an owner decides."""
-    terms = plan.terms
-    checks = f"{one.failed} of {one.checks} attention checks failed" if one.checks else "no attention checks"
-    evidence = f"{one.finished} instances finished in {one.active_minutes:.1f} active minutes; {checks}"
-    pay = round(one.active_minutes / 60 * terms.hourly_rate, 2)
-    base = Advice("wait", evidence, "", pay)
-    if one.state in (Standing.REJECTED, Standing.BLOCKED):
-        return replace(base, suggestion="reject", evidence=f"{evidence}; {one.note}")
-    if one.state is Standing.SCREENED_OUT:
-        return replace(base, suggestion="screen out", evidence=one.note, code=terms.code_screened)
-    if one.state is Standing.FINISHED:
-        quick = bool(typical and one.active_minutes / max(one.finished, 1) < FAST * typical)
-        note = f"; under {FAST:.0%} of the median time an instance takes" if quick else ""
-        return Advice("look" if quick else "approve", evidence + note, terms.code_done, pay)
-    if one.timed_out and not one.held:
-        return replace(base, suggestion="return", evidence=f"{evidence}; {one.timed_out} timed out")
-    return base
+        habits = {one.person: one for one in find_habits(review.list_saves(db, task.id))}
+    usual: Usual = find_usual(people)
+    free = any(taken < plan.per_instance for _, taken, _ in places)
+    rows = (
+        Row(one, habits.get(one.name), advise(plan, one, habits.get(one.name), usual, free=free))
+        for one in people
+    )
+    return Overview(plan, tuple(rows), places, arms)
 
 
 @use_case(OWNERS)
@@ -94,14 +81,26 @@ def export_participants(context: Context, person: Person, slug: str, *, with_ids
     target = io.StringIO()
     writer = csv.writer(target)
     writer.writerow([*COLUMNS, "service", "service_id"] if with_ids else COLUMNS)
-    for one, advice in overview.people:
-        row = [
-            one.name, one.study, one.session, one.state, one.joined_at, one.last_save,
-            round(one.active_minutes, 2), one.finished, one.held, one.timed_out, one.checks, one.failed,
-            advice.code, advice.suggestion, advice.evidence, advice.pay, overview.plan.terms.currency,
+    for row in overview.people:
+        one, advice = row.participant, row.advice
+        cells = [
+            one.name, one.study, one.session, one.proof, one.state, one.joined_at, one.last_save,
+            round(one.wall_minutes, 2), round(one.active_minutes, 2), one.finished, one.held, one.timed_out,
+            one.checks, one.failed, *_habit_cells(row.habits), advice.code, advice.suggestion, advice.evidence,
+            advice.pay, overview.plan.terms.currency,
         ]  # fmt: skip
-        writer.writerow([safe(value) for value in ([*row, one.kind, one.service_id] if with_ids else row)])
+        writer.writerow(
+            [safe(value) for value in ([*cells, one.kind, one.service_id] if with_ids else cells)]
+        )
     return target.getvalue()
+
+
+def _habit_cells(habits: Habits | None) -> list[object]:
+    """Planted errors met and caught, the longest streak of evaluations kept whole, and the share kept whole."""
+    if habits is None:
+        return [0, "", "", ""]
+    caught = "" if habits.caught is None else round(habits.caught * habits.n_planted)
+    return [habits.n_planted, caught, habits.longest_streak, round(habits.kept_all, 3)]
 
 
 @use_case(OWNERS)

@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from coeval.clock import time_from_now
-from coeval.domain import MAX_TEXT, Enrolment, Person, Plan, Role, Standing, StudyState, Terms
+from coeval.domain import MAX_TEXT, Enrolment, Person, Plan, Proof, Role, Standing, StudyState, Task, Terms
 from coeval.errors import InputError, NotFoundError
+from coeval.store import Database
 from coeval.store.queries import tasks
+from coeval.store.queries.crowd import plans as stored_plans
 from coeval.store.queries.crowd import reservations
-from coeval.store.queries.people import enrolments, removal
+from coeval.store.queries.people import enrolments, participants, removal
 from coeval.study.access import OWNERS, Context, require_task, use_case
-from coeval.study.crowd.onboarding import require_plan
+from coeval.study.crowd.arriving import require_plan
+from coeval.study.crowd.proof import build_key
 from coeval.study.people.sessions import require_person
 
 LIMITS = {"per_instance": 1000, "batch": 1000, "quota": 100_000, "reserve_minutes": 100_000}
 SERVICES = ("", "prolific", "mturk")
+CODES = ("code_done", "code_screened", "code_declined", "code_full", "code_blocked")
 
 
 @use_case(OWNERS)
 def get_plan(context: Context, person: Person, slug: str) -> Plan | None:
     """See how a task is given out; None where everybody gets all of it."""
     with context.store.read() as db:
-        return reservations.get_plan(db, require_task(db, slug).id)
+        return stored_plans.get_plan(db, require_task(db, slug).id)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSaved:
+    """A plan as it was saved, and how many people it admitted who had waited for a review that is off now."""
+
+    plan: Plan
+    admitted: int = 0
 
 
 @use_case(OWNERS)
-def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: str = "") -> Plan:
+def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: str = "") -> PlanSaved:
     """Give a task out by a plan; ``exam`` is the short name of the task that is its qualification.
+
+    Where the review of exams is turned off, whoever passed and waits for it is admitted. A study that paused
+    because it was full runs again where the plan gives it places.
 
     Raises:
         InputError: a number, text or code cannot be used, or the exam is the task itself.
@@ -36,16 +53,32 @@ def set_plan(context: Context, person: Person, slug: str, plan: Plan, *, exam: s
     _check_plan(plan)
     with context.store.write() as db:
         task = require_task(db, slug)
-        found = require_task(db, exam) if exam else None
-        if found and (found.id == task.id or reservations.get_plan(db, found.id)):
+        test = require_task(db, exam) if exam else None
+        if test and (test.id == task.id or stored_plans.get_plan(db, test.id)):
             raise InputError(f"“{exam}” is given out as a study itself: make a task of its own for the exam.")
-        made = Plan(
-            plan.state, plan.per_instance, plan.batch, plan.quota, plan.reserve_minutes,
-            found.id if found else None, plan.terms,
-        )  # fmt: skip
-        reservations.set_plan(db, task.id, made)
-        reservations.adopt_queues(db, task.id, time_from_now(timedelta(minutes=made.reserve_minutes)))
-    return made
+        before = stored_plans.get_plan(db, task.id)
+        reason = before.reason if before and plan.state is StudyState.PAUSED else ""
+        saved = replace(plan, exam=test.id if test else None, reason=reason)
+        stored_plans.set_plan(db, task.id, saved)
+        stored_plans.adopt_queues(db, task.id, time_from_now(timedelta(minutes=saved.reserve_minutes)))
+        admitted = 0 if saved.terms.review else _admit_waiting(db, task, person)
+        return PlanSaved(_resume(db, task, saved), admitted)
+
+
+def _admit_waiting(db: Database, task: Task, person: Person) -> int:
+    waiting = [one.id for one in participants.list_participants(db, task.id) if one.state is Standing.REVIEW]
+    for one in dict.fromkeys(waiting):
+        enrolments.record_step(db, task.id, one, Standing.ADMITTED, person.name, "review was turned off")
+    return len(set(waiting))
+
+
+def _resume(db: Database, task: Task, plan: Plan) -> Plan:
+    """Run a study that paused because it was full, where it has room again."""
+    if plan.reason != "full" or reservations.is_full(db, task.id, plan.per_instance):
+        return plan
+    plan = replace(plan, state=StudyState.RUNNING, reason="")
+    stored_plans.set_plan(db, task.id, plan)
+    return plan
 
 
 def _check_plan(plan: Plan) -> None:
@@ -65,9 +98,13 @@ def _check_terms(terms: Terms) -> None:
         raise InputError(f"The hourly rate is {terms.hourly_rate}: give a number from 0.")
     if min(terms.max_tries, terms.warn_after, terms.block_after) < 1:
         raise InputError("Tries, warning and block count from 1.")
-    codes = [code for code in (terms.code_done, terms.code_screened, terms.code_declined) if code]
+    if terms.exam_items < 0:
+        raise InputError(f"Items of the exam in one try are {terms.exam_items}: give a number, or 0 for all.")
+    if terms.proof not in list(Proof) or (terms.proof == Proof.TOKEN and terms.service != "prolific"):
+        raise InputError("Signed links are Prolific's: choose a secret in the address, or Prolific links.")
+    codes = [code for code in (getattr(terms, name) for name in CODES) if code]
     if len(set(codes)) < len(codes) or any(len(code) > 80 or not code.isalnum() for code in codes):
-        raise InputError("The three codes have to differ, and hold letters and digits alone.")
+        raise InputError("The codes have to differ, and hold letters and digits alone.")
     if max(len(terms.consent), len(terms.guidelines)) > MAX_TEXT:
         raise InputError(
             f"The consent text or the guidelines are over {MAX_TEXT:,} characters: shorten them."
@@ -79,27 +116,51 @@ def set_state(context: Context, person: Person, slug: str, state: StudyState) ->
     """Pause, close or run a study; what people saved stays."""
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
-        reservations.set_plan(db, task.id, _with_state(plan, state))
+        stored_plans.set_plan(db, task.id, replace(plan, state=state, reason=""))
 
 
-def _with_state(plan: Plan, state: StudyState) -> Plan:
-    return Plan(state, plan.per_instance, plan.batch, plan.quota, plan.reserve_minutes, plan.exam, plan.terms)
+@use_case(OWNERS)
+def get_link(context: Context, person: Person, slug: str) -> str:
+    """See the secret part of a study's address; empty where the study asks for none."""
+    with context.store.read() as db:
+        task, plan = require_plan(db, slug)
+        if plan.terms.proof != Proof.LINK or not plan.terms.service:
+            return ""
+        return build_key(tasks.get_seed(db, task.id), plan.terms.link_version)
+
+
+@use_case(OWNERS)
+def renew_link(context: Context, person: Person, slug: str) -> None:
+    """Make the secret part of a study's address anew: links with the one before bring nobody any more."""
+    with context.store.write() as db:
+        task, plan = require_plan(db, slug)
+        terms = replace(plan.terms, proof=Proof.LINK, link_version=plan.terms.link_version + 1)
+        stored_plans.set_plan(db, task.id, replace(plan, terms=terms))
 
 
 @use_case(OWNERS)
 def decide(
-    context: Context, person: Person, slug: str, name: str, admit: bool, *, comment: str = ""
-) -> Enrolment:
-    """Admit or refuse somebody whose exam waits for review, or who was screened out or blocked."""
+    context: Context, person: Person, slug: str, names: Sequence[str], admit: bool, *, comment: str = ""
+) -> list[Enrolment]:
+    """Admit or refuse people whose exam waits for review, or who were screened out or blocked; all or none.
+
+    Raises:
+        InputError: one of them waits for no decision.
+        NotFoundError: nobody has one of the names.
+    """
     with context.store.write() as db:
         task, _ = require_plan(db, slug)
-        found = require_person(db, name)
-        before = enrolments.get_enrolment(db, task.id, found.id)
-        open_to = (Standing.REVIEW, Standing.SCREENED_OUT, Standing.BLOCKED, Standing.WARNED, Standing.EXAM)
-        if before is None or before.state not in open_to:
-            raise InputError(f"{name} waits for no decision: reload the page.")
-        state = Standing.ADMITTED if admit else Standing.SCREENED_OUT
-        return enrolments.record_step(db, task.id, found.id, state, person.name, comment.strip())
+        return [_decide(db, task, person, name, admit, comment.strip()) for name in dict.fromkeys(names)]
+
+
+def _decide(db: Database, task: Task, person: Person, name: str, admit: bool, comment: str) -> Enrolment:
+    known = require_person(db, name)
+    before = enrolments.get_enrolment(db, task.id, known.id)
+    open_to = (Standing.REVIEW, Standing.SCREENED_OUT, Standing.BLOCKED, Standing.WARNED, Standing.EXAM)
+    if before is None or before.state not in open_to:
+        raise InputError(f"{name} waits for no decision: reload the page.")
+    state = Standing.ADMITTED if admit else Standing.SCREENED_OUT
+    return enrolments.record_step(db, task.id, known.id, state, person.name, comment)
 
 
 @use_case(OWNERS)
@@ -108,12 +169,13 @@ def reject(context: Context, person: Person, slug: str, name: str, *, comment: s
     if not comment.strip():
         raise InputError("Say why: the person may ask, and the record keeps it.")
     with context.store.write() as db:
-        task, _ = require_plan(db, slug)
+        task, plan = require_plan(db, slug)
         found = require_person(db, name)
         if enrolments.get_enrolment(db, task.id, found.id) is None:
             raise NotFoundError(f"{name} has not joined “{task.name}”.")
         reservations.take_back(db, found.id, task.id, reservations.REJECTED)
         reservations.reject_finished(db, found.id, task.id)
+        _resume(db, task, plan)
         return enrolments.record_step(db, task.id, found.id, Standing.REJECTED, person.name, comment.strip())
 
 

@@ -16,7 +16,7 @@ from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import assignments, review, submissions
 from coeval.study.access import EVERYONE, Context, require_task, use_case
-from coeval.study.crowd.giving import check_saving
+from coeval.study.crowd.giving import check_saving, note_saved
 from coeval.study.scrutiny.places import Move, Where, find_place, find_start
 from coeval.study.scrutiny.queue import Step, ensure_queue, open_place, require_set
 from coeval.study.scrutiny.showing import Evaluation, ensure_open, get_evaluation
@@ -101,7 +101,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         )
         if before is not None:
             return _same_or_refused(before, person, sent)
-        check_saving(db, person, task)
+        check_saving(db, person, task, sent.instance)
         current = require_set(db, task)
         here = Where(instance=sent.instance, criterion=sent.criterion)
         place = find_place(db, person, task, current, here)
@@ -116,6 +116,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         saved = submissions.record_submission(db, made)
         ids = [criterion.id for criterion in current.criteria]
         assignments.refresh_states(db, task.id, ids, annotator=person.id, instance=sent.instance)
+        note_saved(db, person, task)
     return saved
 
 

@@ -6,31 +6,53 @@ A GET writes nothing: whoever only looks, or does not consent, leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from coeval.domain import Person, Standing
+from coeval.domain import Person, Role
 from coeval.errors import CoevalError, NotAllowedError, NotFoundError
 from coeval.study.access import Context
-from coeval.study.crowd import onboarding, overview
-from coeval.study.crowd.onboarding import Link, Visit
-from coeval.study.people.sessions import get_signed_in
-from coeval.ui.components.view import el
-from coeval.ui.crowd_pages.study_views import StudyView, show_code, show_front, show_standing
+from coeval.study.crowd import arriving, onboarding, overview
+from coeval.study.crowd.arriving import Arrival, Coming, OtherBrowserError, ShutError
+from coeval.study.crowd.onboarding import Visit
+from coeval.study.crowd.proof import Link
+from coeval.study.crowd.situations import Situation
+from coeval.study.people.sessions import get_member, get_signed_in
+from coeval.ui.crowd_pages.arrival_views import (
+    show_arrival,
+    show_closed_door,
+    show_consent,
+    show_declined,
+    show_shut,
+    show_withdrawal,
+)
+from coeval.ui.crowd_pages.parts import StudyView
+from coeval.ui.crowd_pages.preview import show_preview
+from coeval.ui.crowd_pages.study_views import show_visit
 from coeval.ui.server.identity import get_person, keep_session, read_session
 from coeval.ui.server.pages import render_page
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+STAGES = {
+    "consent": "Taking part",
+    "read": "Guidelines",
+    "exam": "Qualification",
+    "work": "Work",
+    "end": "The end",
+}
+"""What kind of page it is, printed over it: the exam, the work and the end look different."""
+SentText = Annotated[str, Form(max_length=200)]
 
 
 def read_link(request: Request) -> Link | None:
     """What a crowd service's link says, if it is one; a preview's is none."""
     values = request.query_params
-    if values.get("PROLIFIC_PID"):
-        return Link(
-            "prolific", values["PROLIFIC_PID"], values.get("STUDY_ID", ""), values.get("SESSION_ID", "")
-        )
+    if values.get("PROLIFIC_PID") or values.get("prolific_token"):
+        names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+        return Link("prolific", *(values.get(name, "") for name in names))
     if values.get("workerId") and values.get("assignmentId") != MTURK_PREVIEW:
         return Link("mturk", values["workerId"], values.get("hitId", ""), values.get("assignmentId", ""))
     return None
@@ -49,25 +71,32 @@ def add_joining(app: FastAPI, context: Context) -> None:
         return render_page("message", title="CoEval", text=text, base="../")
 
     @app.get("/s/{slug}")
-    def show_study(request: Request, slug: str, page: int = 1) -> Response:
-        return _guarded(lambda: _show(context, request, slug, page))
+    def show_study(
+        request: Request, slug: str, page: int = 1, preview: str = "", leave: bool = False
+    ) -> Response:
+        return _guarded(lambda: _show(context, request, slug, page, preview, leave))
 
     @app.post("/s/{slug}/consent")
     def post_consent(
         request: Request,
         slug: str,
-        worker: str = Form("", max_length=200),
-        study: str = Form("", max_length=200),
-        session: str = Form("", max_length=200),
+        worker: SentText = "",
+        study: SentText = "",
+        session: SentText = "",
+        seal: SentText = "",
+        word: SentText = "",
     ) -> Response:
-        return _guarded(lambda: _consent(context, request, slug, (worker, study, session)), "../../")
+        sent = (worker, study, session, seal, word.strip())
+        return _guarded(lambda: _consent(context, request, slug, sent), "../../")
 
     @app.post("/s/{slug}/decline")
-    def post_decline(slug: str) -> Response:
+    def post_decline(request: Request, slug: str) -> Response:
         def decline() -> Response:
-            visit = onboarding.get_front(context, slug)
-            body = [el("p", "Nothing was saved."), *show_code(visit, visit.plan.terms.code_declined)]
-            return _page(visit, StudyView(body), "../../")
+            front, _ = onboarding.get_front(context, slug)
+            person = _who(context, request)
+            visit = onboarding.get_visit(context, person, slug) if person else front
+            view = show_withdrawal(visit) if visit.standing else show_declined(front.plan)
+            return _page(visit, view, "../../")
 
         return _guarded(decline, "../../")
 
@@ -86,6 +115,8 @@ def _add_steps(app: FastAPI, context: Context) -> None:
         "begin": onboarding.begin,
         "go-on": onboarding.go_on,
         "hand-in": onboarding.hand_in,
+        "end": onboarding.end_work,
+        "withdraw": onboarding.withdraw,
     }
 
     def add_step(name: str, step: Callable[[Context, Person, str], object]) -> None:
@@ -95,11 +126,13 @@ def _add_steps(app: FastAPI, context: Context) -> None:
                 person = get_person(context, request)
                 try:
                     step(context, person, slug)
-                except (NotFoundError, NotAllowedError):
+                except NotFoundError:
                     raise
                 except CoevalError as error:
                     visit = onboarding.get_visit(context, person, slug)
-                    return _page(visit, show_standing(visit), "../../", str(error))
+                    if visit.standing is None:
+                        raise
+                    return _page(visit, show_visit(visit), "../../", str(error), _status(error))
                 return RedirectResponse(f"../{slug}", 303)
 
             return _guarded(take, "../../")
@@ -108,22 +141,26 @@ def _add_steps(app: FastAPI, context: Context) -> None:
         add_step(name, step)
 
 
+def _status(error: CoevalError) -> int:
+    return 403 if isinstance(error, NotAllowedError) else 422
+
+
 def _add_work(app: FastAPI, context: Context) -> None:
     @app.get("/s/{slug}/work")
-    def show_work(request: Request, slug: str) -> Response:
+    def show_work(request: Request, slug: str, look: str = "") -> Response:
         def show() -> Response:
             person = get_person(context, request)
             visit = onboarding.get_visit(context, person, slug)
-            state = visit.standing.state if visit.standing else None
-            if state is Standing.EXAM and visit.exam:
-                task, back = visit.exam, "Back, to hand in →"
-            elif state in (Standing.ADMITTED, Standing.FINISHED):
-                task, back = visit.task, "The study's page →"
+            situation = visit.situation if visit.standing else None
+            if situation is Situation.EXAM and visit.exam:
+                task, kind, back = visit.exam, "exam", "To the qualification’s page →"
+            elif situation is Situation.WORK or (situation is Situation.FINISHED and look):
+                task, kind, back = visit.task, "work", "To the study’s page →"
             else:
                 return RedirectResponse(f"../{slug}", 303)
             return render_page(
-                "work", title=visit.task.name, base="../../", slug=slug, task=task.slug, back=back,
-                person=str(person.id),
+                "work", title=visit.task.name, base="../../", slug=slug, task=task.slug, back=back, kind=kind,
+                stage=STAGES[kind], person=str(person.id), filter="all" if look == "all" else "",
             )  # fmt: skip
 
         return _guarded(show, "../../")
@@ -133,37 +170,75 @@ def _who(context: Context, request: Request) -> Person | None:
     return get_signed_in(context, read_session(context, request))
 
 
-def _show(context: Context, request: Request, slug: str, page: int) -> Response:
-    front = onboarding.get_front(context, slug)
+def _show(context: Context, request: Request, slug: str, page: int, preview: str, leave: bool) -> Response:
+    front, full = onboarding.get_front(context, slug)
     link, person = read_link(request), _who(context, request)
     service = front.plan.terms.service
+    if preview and _is_team(context, request):
+        return _page(front, show_preview(front, preview, page))
     if link is not None:
-        can_join = link.service == service
-        if can_join:
-            onboarding.check_link(link)
-        return _page(front, show_front(front, link, can_join=can_join))
-    if person is None:
-        if service:
-            return _page(front, show_front(front, None, can_join=False))
-        return RedirectResponse(f"../signin?next=s/{slug}", 303)
-    visit = onboarding.get_visit(context, person, slug)
-    if visit.standing is None:
-        return _page(visit, show_front(visit, None, can_join=not service))
-    return _page(visit, show_standing(visit, page))
-
-
-def _consent(context: Context, request: Request, slug: str, sent: tuple[str, str, str]) -> Response:
-    answer = RedirectResponse(f"../{slug}", 303)
-    front = onboarding.get_front(context, slug)
-    if front.plan.terms.service:
-        link = Link(front.plan.terms.service, *sent)
-        address = request.client.host if request.client else ""
-        _, token = onboarding.arrive(
-            context, slug, link, old_token=read_session(context, request), address=address
+        is_ours = link.service == service
+        return (
+            _show_arrival(context, request, slug, link) if is_ours else _page(front, show_closed_door(front))
         )
-        keep_session(context, answer, token)
-    else:
-        onboarding.consent(context, get_person(context, request), slug)
+    if person is None and not service:
+        return RedirectResponse(f"../signin?next=s/{slug}", 303)
+    visit = onboarding.get_visit(context, person, slug) if person else front
+    if visit.standing is not None:
+        return _page(visit, show_withdrawal(visit) if leave else show_visit(visit, page))
+    if service:
+        return _page(
+            visit, show_preview(front, "consent") if _is_team(context, request) else show_closed_door(visit)
+        )
+    if visit.plan.state != "running" or full:
+        return _page(visit, show_shut(visit.plan, full))
+    return _page(visit, show_consent(visit))
+
+
+def _is_team(context: Context, request: Request) -> bool:
+    member = get_member(context, read_session(context, request))
+    return member is not None and member.role is not Role.ANNOTATOR
+
+
+def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> Response:
+    """What somebody sees who followed a link; one who is at work already goes where they are."""
+    values = request.query_params
+    host = urlsplit(context.settings.public_url).netloc or request.headers.get("host", "")
+    found = arriving.look(
+        context,
+        slug,
+        link,
+        key=values.get("key", ""),
+        token=values.get("prolific_token", ""),
+        host=host,
+        old_token=read_session(context, request),
+    )
+    if found.coming is Coming.SAME:
+        return RedirectResponse(slug, 303)
+    visit = Visit(found.task, found.plan)
+    return _page(
+        visit, show_preview(visit, "consent") if found.coming is Coming.TEAM else show_arrival(found)
+    )
+
+
+def _consent(context: Context, request: Request, slug: str, sent: tuple[str, ...]) -> Response:
+    front, full = onboarding.get_front(context, slug)
+    link = Link(front.plan.terms.service, *sent)
+    answer = RedirectResponse(f"../{slug}", 303)
+    address = request.client.host if request.client else ""
+    try:
+        if link.service:
+            old = read_session(context, request)
+            keep_session(
+                context, answer, arriving.arrive(context, slug, link, old_token=old, address=address)[1]
+            )
+        else:
+            onboarding.consent(context, get_person(context, request), slug)
+    except ShutError:
+        return _page(front, show_shut(front.plan, full), "../../", status=403)
+    except OtherBrowserError as error:
+        found = Arrival(front.task, front.plan, Coming.ELSEWHERE, link)
+        return _page(front, show_arrival(found), "../../", str(error) if link.word else "", 403)
     return answer
 
 
@@ -177,11 +252,11 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
         return render_page("message", 403, title="CoEval", text=str(error), base=base)
 
 
-def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "") -> Response:
+def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", status: int = 200) -> Response:
     # the page's links count from /s/, wherever the page itself stands
     return render_page(
         "study",
-        422 if error else 200,
+        status,
         title=visit.task.name,
         base="../",
         root=root,
@@ -189,4 +264,6 @@ def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "") -> 
         error=error,
         body=[node for node in view.body if node],
         forms=view.forms,
+        kind=view.kind,
+        stage=STAGES.get(view.kind, ""),
     )

@@ -1,64 +1,20 @@
-"""What the study's page says at each step, as nodes and forms."""
+"""What the study's page says where somebody stands, as nodes and forms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
-from coeval.domain import Attempt, Standing, StudyState
-from coeval.study.crowd.onboarding import Link, Visit
+from coeval.domain import Attempt, StudyState
+from coeval.study.crowd.onboarding import Visit
+from coeval.study.crowd.situations import Situation
 from coeval.ui.components.view import Node, el, table
-
-PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
-
-
-@dataclass(frozen=True, slots=True)
-class StudyForm:
-    """A button of the page, and what it sends with it."""
-
-    action: str
-    label: str
-    hidden: Mapping[str, str] = field(default_factory=dict)
-    plain: bool = False
+from coeval.ui.components.words import plural
+from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
 
 
-@dataclass(frozen=True, slots=True)
-class StudyView:
-    """The page's body and buttons."""
-
-    body: list[Node]
-    forms: tuple[StudyForm, ...] = ()
-
-
-def show_front(visit: Visit, link: Link | None, *, can_join: bool) -> StudyView:
-    """Before anybody consents: what the study is, what it asks, and the two ways on."""
-    body = [*paragraphs(visit.task.description), *paragraphs(visit.plan.terms.consent)]
-    if not can_join:
-        service = visit.plan.terms.service or "the study's own link"
-        note = f"This is a preview. To take part, come in by {service.capitalize()}."
-        return StudyView([*body, el("p.note", note)])
-    hidden = {"worker": link.worker, "study": link.study, "session": link.session} if link else {}
-    agree = StudyForm("consent", "I agree and take part", hidden)
-    return StudyView(body, (agree, StudyForm("decline", "I do not agree", plain=True)))
-
-
-def show_standing(visit: Visit, page: int = 1) -> StudyView:
+def show_visit(visit: Visit, page: int = 1) -> StudyView:
     """Where somebody stands in the study, and what is next."""
-    assert visit.standing is not None
-    state = visit.standing.state
-    if state is Standing.CONSENTED:
-        return _show_guidelines(visit, page)
-    if state is Standing.EXAM:
-        return _show_exam(visit)
-    if state is Standing.ADMITTED:
-        return _show_work(visit)
-    if state is Standing.WARNED:
-        text = (
-            "One of the instances was there to check whether the text is read, and your answer to it cannot be "
-            "right. Read each text before you decide; one more such answer can end your part in the study."
-        )
-        return StudyView([el("p", text)], (StudyForm("go-on", "I have read this: go on"),))
-    return StudyView(_show_end(visit, state))
+    return SHOWN[visit.situation](visit, page)
 
 
 def _show_guidelines(visit: Visit, page: int) -> StudyView:
@@ -69,45 +25,55 @@ def _show_guidelines(visit: Visit, page: int) -> StudyView:
         body.append(el("p.note", f"Page {at} of {len(pages)}"))
     if at < len(pages):
         return StudyView(
-            [*body, el("p", el("a.button", "Next page", href=f"{visit.task.slug}?page={at + 1}"))]
+            [*body, el("p", el("a.button", "Next page", href=f"{visit.task.slug}?page={at + 1}"))],
+            kind="read",
         )
     begin = "Go on to the qualification" if visit.plan.exam else "Begin"
-    return StudyView(body, (StudyForm("begin", begin),))
+    return StudyView(body, (StudyForm("begin", begin),), "read")
 
 
-def _show_exam(visit: Visit) -> StudyView:
+def _show_exam(visit: Visit, page: int) -> StudyView:
     left = visit.plan.terms.max_tries - len(visit.attempts)
     tries = "one try" if left == 1 else f"{left} tries"
     share = f"{visit.plan.terms.pass_share:.0%}"
+    done, total = visit.confirmed
+    work = f"{visit.task.slug}/work"
     body: list[Node] = [
-        el("p", f"First a qualification: {share} of its items have to be right, and you have {tries}."),
-        *show_attempts(visit.attempts),
-        el("p", el("a.button", "Open the qualification", href=f"{visit.task.slug}/work")),
-        el("p", "Come back here when every item is confirmed, and hand it in."),
+        el(
+            "p",
+            f"Before the work there is a qualification: {share} of its items have to be right. You have {tries}.",
+        ),
+        *show_attempts(visit.attempts, with_key=False),
+        el("p.lead", f"{done} of {plural(total, 'item')} confirmed."),
     ]
-    return StudyView(body, (StudyForm("hand-in", "Hand in", plain=True),))
+    if done < total:
+        label = "Open the qualification" if not done else "Go on with the qualification"
+        return StudyView([*body, el("p", el("a.button", label, href=work))], kind="exam")
+    again = el("p", el("a.button.plain", "Look through your answers first", href=f"{work}?look=all"))
+    return StudyView([*body, again], (StudyForm("hand-in", "Hand in"),), "exam")
 
 
-def show_attempts(attempts: tuple[Attempt, ...]) -> list[Node]:
-    """The last attempt's items, with what was right and why."""
+def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> list[Node]:
+    """The last attempt's items; what would have been right, and why, only once there are no more tries."""
     if not attempts:
         return []
     last = attempts[-1]
-    head = ["Instance", "Criterion", "Yours", "Right", "Why"]
+    head = ["Item", "Criterion", "Your score", "Right?", *(["Why"] if with_key else [])]
     rows: list[list[Node | None]] = [
         [
-            one.instance,
+            str(number),
             one.criterion,
             "" if one.given is None else f"{one.given:g}",
-            "✓" if one.right else _say_right(one.accepted, one.missed),
-            one.explanation,
+            "✓" if one.right else _say_right(one.accepted, one.missed) if with_key else "✕",
+            *([one.explanation] if with_key else []),
         ]
-        for one in last.detail
+        for number, one in enumerate(last.detail, 1)
     ]
-    return [
-        el("h2", f"Try {last.attempt}: {last.right} of {last.items} right"),
-        table(head, rows),
-    ]
+    note = None if with_key else el("p.note", "What would have been right is shown after the last try.")
+    shown: list[Node | None] = [
+        el("h2", f"Try {last.attempt}: {last.right} of {last.items} right"), table(head, rows), note
+    ]  # fmt: skip
+    return [node for node in shown if node is not None]
 
 
 def _say_right(accepted: tuple[float, ...], missed: tuple[int, ...]) -> str:
@@ -119,56 +85,137 @@ def _say_right(accepted: tuple[float, ...], missed: tuple[int, ...]) -> str:
     return "✕ " + "; ".join(parts)
 
 
-def _show_work(visit: Visit) -> StudyView:
-    if visit.plan.state is StudyState.CLOSED:
-        closed = el("p", "The study is closed and gives out no more work. What you saved is kept.")
-        return StudyView([closed, *(show_code(visit, visit.plan.terms.code_done) if visit.finished else [])])
-    work = f"{visit.finished} instances are finished; you can do up to {visit.plan.quota}."
+def _show_review(visit: Visit, page: int) -> StudyView:
+    text = "You passed. An owner of the study reads your qualification before you go on to the work."
+    way = "Keep this page open or come back by the same link: it says so as soon as you can go on."
+    return StudyView([el("p.lead", text), el("p", way), _look_again(visit)], kind="wait")
+
+
+def _look_again(visit: Visit) -> Node:
+    return el("p", el("a.button", "Look again", href=visit.task.slug))
+
+
+def _show_work(visit: Visit, page: int) -> StudyView:
+    part = visit.part
+    done = f"{plural(part.finished, 'instance')} done" if part.finished else "Nothing done yet"
+    waiting = (
+        f"; {part.held} with you now." if part.held else "; the next ones are given to you when you go on."
+    )
     guidelines = paragraphs(visit.plan.terms.guidelines.replace("\n---\n", "\n\n"))
     return StudyView(
         [
-            *show_attempts(visit.attempts),
-            el("p", work),
+            el("p.lead", done + waiting),
             el("p", el("a.button", "Go to work", href=f"{visit.task.slug}/work")),
-            el("p.note", "When nothing is left for you, the completion code is shown on this page."),
+            el("p.note", "At the end this page comes back with your completion code."),
             el("details", el("summary", "The guidelines"), *guidelines) if guidelines else "",
-        ]
+            el("p.note", el("a", "I no longer want to take part", href=f"{visit.task.slug}?leave=1")),
+        ],
+        kind="work",
     )
 
 
-def _show_end(visit: Visit, state: Standing) -> list[Node]:
-    terms = visit.plan.terms
-    if state is Standing.FINISHED:
-        thanks = f"Thank you: you finished {visit.finished} instances, and all of it is saved."
-        return [el("p", thanks), *show_code(visit, terms.code_done)]
-    if state is Standing.REVIEW:
-        return [
-            *show_attempts(visit.attempts),
-            el("p", "An owner reads your qualification: come back later."),
-        ]
-    if state is Standing.SCREENED_OUT:
-        sorry = el("p", "Thank you. The qualification was not passed, so there is no work for you here.")
-        return [*show_attempts(visit.attempts), sorry, *show_code(visit, terms.code_screened)]
-    if state is Standing.REMOVED:
-        return [el("p", "Your data was removed from this study, as you asked.")]
-    return [el("p", "Your part in this study has ended. Ask its owners if you think that is a mistake.")]
+def _show_warned(visit: Visit, page: int) -> StudyView:
+    text = (
+        "One of the instances was there to check whether the text is read, and your answer to it cannot be "
+        "right. Read each text before you decide; one more such answer can end your part in the study."
+    )
+    return StudyView([el("p", text)], (StudyForm("go-on", "I have read this: go on"),), "wait")
 
 
-def show_code(visit: Visit, code: str) -> list[Node]:
-    """A completion code, with the way back where the service has one."""
-    if not code:
-        return []
-    found: list[Node] = [el("p", "Your code:"), el("p.code", code)]
-    if visit.plan.terms.service == "prolific":
-        found.append(el("p", el("a.button", "Back to Prolific", href=PROLIFIC + code)))
-    return found
+def _show_timed_out(visit: Visit, page: int) -> StudyView:
+    part, minutes = visit.part, visit.plan.reserve_minutes
+    body: list[Node] = [
+        el("p.lead", f"Your time for {plural(part.lapsed, 'instance')} ran out and others were given them."),
+        el("p", f"Each batch is yours for {minutes} minutes after your last save. {_kept(visit)}"),
+    ]
+    forms: tuple[StudyForm, ...] = ()
+    if part.free and visit.plan.state is StudyState.RUNNING:
+        body.append(el("p", el("a.button", "Go on with others", href=f"{visit.task.slug}/work")))
+    if visit.code:
+        forms = (StudyForm("end", "End here and take my code", plain=True),)
+    elif not part.free:
+        body += show_way_out(visit.plan, "")
+    return StudyView(body, forms, "wait")
 
 
-def paragraphs(text: str) -> list[Node]:
-    """Plain text as paragraphs; a line that begins with # is a heading.
+def _kept(visit: Visit) -> str:
+    saved = visit.part.saved
+    return (
+        f"The {plural(saved, 'evaluation')} you confirmed {'is' if saved == 1 else 'are'} saved."
+        if saved
+        else ""
+    )
 
-    >>> [node["tag"] for node in paragraphs("# One\\n\\nTwo")]
-    ['h2', 'p']
-    """
-    blocks = [block.strip() for block in text.replace("\r\n", "\n").split("\n\n") if block.strip()]
-    return [el("h2", block.lstrip("# ")) if block.startswith("#") else el("p", block) for block in blocks]
+
+def _show_paused(visit: Visit, page: int) -> StudyView:
+    body: list[Node] = [
+        el("p.lead", "The study is paused: nothing new is given out just now."),
+        el("p", f"{_kept(visit)} Wait and look again, or end your part here.".strip()),
+        _look_again(visit),
+    ]
+    forms = (StudyForm("end", "End here and take my code", plain=True),) if visit.code else ()
+    return StudyView(body, forms, "wait")
+
+
+def _show_full(visit: Visit, page: int) -> StudyView:
+    text = "The study is full: there is no work left for you." if not visit.part.saved else _kept(visit)
+    body: list[Node] = [el("p.lead", text), *show_way_out(visit.plan, visit.code)]
+    if visit.plan.state is StudyState.RUNNING and visit.part.free:
+        return StudyView(
+            [el("p.lead", "There is work again."), *body[1:]], (StudyForm("go-on", "Go on"),), "end"
+        )
+    return StudyView(body, kind="end")
+
+
+def _show_closed(visit: Visit, page: int) -> StudyView:
+    text = el("p.lead", "The study is closed and takes no more work. Thank you for taking part.")
+    return StudyView([text, el("p", _kept(visit)), *show_way_out(visit.plan, visit.code)], kind="end")
+
+
+def _show_finished(visit: Visit, page: int) -> StudyView:
+    thanks = f"Thank you: you finished {plural(visit.part.finished, 'instance')}, and all of it is saved."
+    look = el("p.note", el("a", "Look through what you saved", href=f"{visit.task.slug}/work?look=all"))
+    return StudyView([el("p.lead", thanks), *show_way_out(visit.plan, visit.code), look], kind="end")
+
+
+def _show_screened_out(visit: Visit, page: int) -> StudyView:
+    sorry = el("p.lead", "Thank you. The qualification was not passed, so there is no work for you here.")
+    body = [sorry, *show_way_out(visit.plan, visit.code), *show_attempts(visit.attempts)]
+    return StudyView(body, kind="end")
+
+
+def _show_blocked(visit: Visit, page: int) -> StudyView:
+    text = "Your part in this study has ended: too many of the answers that check whether the text is read were wrong."
+    ask = el(
+        "p", "If you think that is a mistake, write to the people of the study through the crowd service."
+    )
+    return StudyView([el("p.lead", text), *show_way_out(visit.plan, visit.code), ask], kind="end")
+
+
+def _show_rejected(visit: Visit, page: int) -> StudyView:
+    text = "Your part in this study has ended: its owners took your answers out of the study."
+    ask = el("p", "If you think that is a mistake, write to them through the crowd service.")
+    return StudyView([el("p.lead", text), *show_way_out(visit.plan, ""), ask], kind="end")
+
+
+def _show_removed(visit: Visit, page: int) -> StudyView:
+    text = "What you saved in this study was deleted, as you asked."
+    return StudyView([el("p.lead", text), *show_way_out(visit.plan, visit.code)], kind="end")
+
+
+SHOWN: dict[Situation, Callable[[Visit, int], StudyView]] = {
+    Situation.GUIDELINES: _show_guidelines,
+    Situation.EXAM: _show_exam,
+    Situation.REVIEW: _show_review,
+    Situation.WORK: _show_work,
+    Situation.WARNED: _show_warned,
+    Situation.TIMED_OUT: _show_timed_out,
+    Situation.PAUSED: _show_paused,
+    Situation.FULL: _show_full,
+    Situation.CLOSED: _show_closed,
+    Situation.FINISHED: _show_finished,
+    Situation.SCREENED_OUT: _show_screened_out,
+    Situation.BLOCKED: _show_blocked,
+    Situation.REJECTED: _show_rejected,
+    Situation.REMOVED: _show_removed,
+}

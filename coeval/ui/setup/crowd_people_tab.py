@@ -13,49 +13,42 @@ from coeval.stats.report.agreement import people_alphas
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.crowd import overview, plans
-from coeval.study.crowd.overview import Advice, Overview
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el
 from coeval.ui.components.words import plural
 from coeval.ui.components.words import shown as shown_estimate
-from coeval.ui.crowd_pages.study_views import show_attempts
 from coeval.ui.panel import Tab, Update
+from coeval.ui.setup.crowd_views import find_rows, is_meant, progress_view, reviews_view
 
 REFRESH_SECONDS = 20
-"""How often the progress of a study is read again while Set-up shows it."""
-HEAD = [
-    "Who",
-    "State",
-    "Finished",
-    "At work",
-    "Timed out",
-    "Checks failed",
-    "Minutes",
-    "Pay",
-    "Suggestion",
-    "Why",
-]
+"""How often the people of a study are read again while Set-up shows them."""
 
 DECISIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("remove", "Remove all their data, as they asked", {"variant": "stop", "min_width": 320}),
+    ("remove", "Remove all their data, as they asked", {"min_width": 320}),
     ("reject", "Take out of the statistics", {"min_width": 240}),
     ("refuse", "Refuse", {}),
-    ("admit", "Admit", {}),
+    ("admit", "Admit", {"variant": "primary"}),
 )
-"""What an owner can do about somebody; what cannot be undone stands apart."""
+"""What an owner can do about people; what cannot be undone stands apart, and is never the tinted button."""
 
 
 class CrowdPeopleTab(Tab):
-    """How far a crowd study is, exams that wait for an owner, and what to do about somebody."""
+    """How far a crowd study is, exams that wait for an owner, and what to do about people."""
 
     title, id = "Crowd people", "crowd-people"
 
     def build(self) -> None:
-        self.progress, self.reviews = View(elem_id="crowd-progress"), View(elem_id="crowd-reviews")
+        self.find = gr.Textbox(
+            label="Find by name, or by the service’s id of a person, study or session",
+            elem_id="crowd-find",
+            max_lines=1,
+        )
+        self.reviews, self.progress = View(elem_id="crowd-reviews"), View(elem_id="crowd-progress")
         with gr.Column(elem_classes="card", visible=False) as self.deciding_box:
             with gr.Row():
-                self.who = gr.Dropdown([], label="Who", elem_id="crowd-who")
+                self.who = gr.Dropdown([], label="Who: one or more", elem_id="crowd-who", multiselect=True)
                 comment = gr.Textbox(label="Comment, for the record", elem_id="crowd-comment")
             with gr.Row(elem_classes="actions"):
+                waiting = gr.Button("Choose all who wait", scale=0, min_width=200, elem_id="crowd-waiting")
                 buttons = {
                     name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
                     for name, label, look in DECISIONS
@@ -63,54 +56,71 @@ class CrowdPeopleTab(Tab):
         self.clock = gr.Timer(REFRESH_SECONDS, active=False)
         self.outputs = [self.progress, self.reviews, self.who, self.deciding_box, self.clock]
         for name, button in buttons.items():
-            self.on(button.click, partial(self.on_decision, name), [self.who, comment])
-        self.on(self.clock.tick, self.on_tick, outputs=self.progress, quiet=True)
+            self.on(button.click, partial(self.on_decision, name), [self.who, comment, self.find])
+        self.on(waiting.click, self.on_waiting, [self.find], self.who)
+        self.on(self.find.input, self.on_find, [self.find])
+        self.on(self.clock.tick, self.on_find, [self.find], quiet=True)
 
     def load(self, person: Person, slug: str) -> Update:
+        return self.on_find(person, slug, "")
+
+    def on_find(self, person: Person, slug: str, text: str | None) -> Update:
         if not slug:
             return self._nothing(None)
         try:
             seen = overview.get_overview(self.context, person, slug)
         except NotFoundError:
             return self._nothing(el("p.note", "This task is not given out to a crowd: see the tab Crowd."))
-        waiting = overview.list_reviews(self.context, person, slug)
+        rows = find_rows(seen.people, text or "")
+        latest = {row.name: row.state for row in rows}
         return {
-            self.progress: self._progress(person, slug, seen),
-            self.reviews: [_review_view(one, attempt) for one, attempt in waiting],
+            self.progress: progress_view(slug, seen, rows, _agreement_words(self.context, person, slug)),
+            self.reviews: reviews_view(_waiting(self.context, person, slug, text)),
             self.deciding_box: gr.Column(visible=True),
             self.clock: gr.Timer(active=True),
-            self.who: gr.Dropdown([(f"{one.name} ({one.state})", one.name) for one, _ in seen.people]),
+            self.who: gr.Dropdown([(f"{name} ({state})", name) for name, state in latest.items()]),
         }
 
     def _nothing(self, note: Node | None) -> Update:
         shut = {self.deciding_box: gr.Column(visible=False), self.clock: gr.Timer(active=False)}
         return {self.progress: note, self.reviews: None, **shut}
 
-    def _progress(self, person: Person, slug: str, seen: Overview) -> Node:
-        return _progress_view(slug, seen, _agreement_words(self.context, person, slug))
-
-    def on_tick(self, person: Person, slug: str) -> Node:
-        return self._progress(person, slug, overview.get_overview(self.context, person, slug))
+    def on_waiting(self, person: Person, slug: str, text: str | None) -> Any:
+        waiting = _waiting(self.context, person, slug, text)
+        return gr.Dropdown(value=[one.name for one, _ in waiting])
 
     def on_decision(
-        self, name: str, person: Person, slug: str, who: str | None, comment: str | None
+        self, name: str, person: Person, slug: str, who: list[str], comment: str | None, text: str | None
     ) -> Update:
         if who:
             _decide(self.context, person, slug, name, who, comment or "")
-        return self.load(person, slug)
+        update = self.on_find(person, slug, text)
+        if who and self.who in update:
+            update[self.who] = gr.Dropdown(update[self.who].choices, value=[])
+        return update
 
 
-def _decide(context: Context, person: Person, slug: str, name: str, who: str, comment: str) -> None:
-    if name == "reject":
-        plans.reject(context, person, slug, who, comment=comment)
-    elif name == "remove":
-        if comment.strip() != who:
-            raise InputError(
-                f"This cannot be undone: write {who} as the comment, then press the button again."
-            )
-        plans.remove_person(context, person, who)
-    else:
+def _waiting(
+    context: Context, person: Person, slug: str, text: str | None
+) -> list[tuple[Participant, Attempt | None]]:
+    """Whose exams wait for an owner, of those that are looked for."""
+    return [pair for pair in overview.list_reviews(context, person, slug) if is_meant(pair[0], text or "")]
+
+
+def _decide(context: Context, person: Person, slug: str, name: str, who: list[str], comment: str) -> None:
+    if name in ("admit", "refuse"):
         plans.decide(context, person, slug, who, name == "admit", comment=comment)
+        return
+    if len(who) > 1:
+        raise InputError(f"{len(who)} people are chosen: this is done for one at a time.")
+    if name == "reject":
+        plans.reject(context, person, slug, who[0], comment=comment)
+    else:
+        if comment.strip() != who[0]:
+            raise InputError(
+                f"This cannot be undone: write {who[0]} as the comment, then press the button again."
+            )
+        plans.remove_person(context, person, who[0])
 
 
 def _agreement_words(context: Context, person: Person, slug: str) -> str:
@@ -120,36 +130,3 @@ def _agreement_words(context: Context, person: Person, slug: str) -> str:
     if not alpha.defined:
         return f"Agreement so far: {shown_estimate(alpha)}."
     return f"Agreement so far: ordinal alpha {shown_estimate(alpha)}, the mean of {criteria}, of {headline.scores}."
-
-
-def _progress_view(slug: str, found: Overview, agreement: str) -> Node:
-    k = found.plan.per_instance
-    total = sum(n for _, _, n in found.places)
-    full = sum(n for done, _, n in found.places if done >= k)
-    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in found.places)
-    arms = ", ".join(f"{arm} {n:,}" for arm, n in found.arms.items()) or "none opened yet"
-    rows = [_person_row(one, advice, found.plan.terms.currency) for one, advice in found.people]
-    csv = f"../s/{slug}/participants.csv"
-    return el(
-        "div.card",
-        el("h4", "People and progress"),
-        el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
-        el("p", f"Arms: {arms}. Pay so far: {found.cost:.2f} {found.plan.terms.currency}."),
-        el("p", f"{agreement} The study's tab Agreement has the rest."),
-        table(HEAD, rows) if rows else el("p.note", "Nobody has come by the study's page yet."),
-        el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
-           el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
-    )  # fmt: skip
-
-
-def _person_row(one: Participant, advice: Advice, currency: str) -> list[Node | None]:
-    return [
-        one.name, str(one.state), str(one.finished), str(one.held), str(one.timed_out),
-        f"{one.failed} of {one.checks}", f"{one.active_minutes:.1f}", f"{advice.pay:.2f} {currency}",
-        advice.suggestion, advice.evidence,
-    ]  # fmt: skip
-
-
-def _review_view(one: Participant, attempt: Attempt | None) -> Node:
-    shown_ = show_attempts((attempt,)) if attempt else [el("p", "There is no attempt.")]
-    return el("div.card", el("h4", f"{one.name} waits for review"), *shown_)

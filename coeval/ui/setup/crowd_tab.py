@@ -8,14 +8,18 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Person, Plan, StudyState, Terms
+from coeval.domain import Person, Plan, Proof, StudyState, Terms
 from coeval.study import tasks
 from coeval.study.crowd import exams, plans
 from coeval.ui.components.view import View, el
+from coeval.ui.components.words import plural
 from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.setup.crowd_views import build_status
 
-PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-"""What Prolific fills in, to be copied into the study's address there."""
+OWN = ("per_instance", "batch", "quota", "reserve_minutes")
+"""Fields of the plan itself, as the form shows them; the others are of its terms."""
+NEW = Plan(terms=Terms(proof=Proof.LINK))
+"""What the form of a task without a plan begins with."""
 
 
 class CrowdTab(Tab):
@@ -36,6 +40,8 @@ class CrowdTab(Tab):
             for state in StudyState:
                 button = gr.Button(_label(state), elem_id=f"crowd-{state}", scale=0)
                 self.on(button.click, partial(self.on_state, state))
+            renew = gr.Button("New secret for the address", elem_id="crowd-renew", scale=0, min_width=240)
+            self.on(renew.click, self.on_renew)
             save = gr.Button(
                 "Give the task out by this plan",
                 variant="primary",
@@ -61,18 +67,25 @@ class CrowdTab(Tab):
         plan = plans.get_plan(self.context, person, slug)
         known = tasks.list_tasks(self.context, person)
         exam = next((task.slug for task in known if plan and task.id == plan.exam), "")
-        values = _values(plan or Plan(), exam)
+        secret = plans.get_link(self.context, person, slug) if plan else ""
+        values = _values(plan or NEW, exam)
         return {
-            self.status: _status(slug, plan, note),
+            self.status: build_status(slug, plan, note, secret, self.context.settings.public_url),
             **{self.fields[name]: value for name, value in values.items()},
         }
 
     def on_save(self, person: Person, slug: str, *values: Any) -> Update:
         given = dict(zip(self.fields, values, strict=True))
-        before = plans.get_plan(self.context, person, need_task(slug))
-        plan = replace(_read(given), state=before.state if before else StudyState.RUNNING)
-        plans.set_plan(self.context, person, slug, plan, exam=str(given["exam"] or "").strip())
-        return self.load(person, slug, "The plan is saved.")
+        before = plans.get_plan(self.context, person, need_task(slug)) or NEW
+        exam = str(given["exam"] or "").strip()
+        saved = plans.set_plan(self.context, person, slug, _read(given, before), exam=exam)
+        waited = f" {plural(saved.admitted, 'person', 'people')} who waited for review: admitted."
+        return self.load(person, slug, "The plan is saved." + (waited if saved.admitted else ""))
+
+    def on_renew(self, person: Person, slug: str) -> Update:
+        plans.renew_link(self.context, person, need_task(slug))
+        note = "The address has a new secret: copy it to the crowd service. The one before brings nobody any more."
+        return self.load(person, slug, note)
 
     def on_keys(self, person: Person, slug: str, text: str | None) -> Update:
         n = exams.set_keys(self.context, person, need_task(slug), text or "")
@@ -99,12 +112,17 @@ def _build_numbers() -> dict[str, Any]:
         "exam": gr.Textbox(label="Qualification: short name of its task (empty: none)", elem_id="crowd-exam"),
         "pass_share": gr.Slider(0.05, 1, step=0.05, label="Pass mark, as a share", elem_id="crowd-pass"),
         "max_tries": number("Tries at the qualification", "tries"),
+        "exam_items": gr.Number(
+            label="Instances of the qualification in one try (0: all)", precision=0, minimum=0,
+            elem_id="crowd-items",
+            info="With more in its task than this, a second try brings new ones.",
+        ),
         "review": gr.Checkbox(label="An owner admits whoever passed", elem_id="crowd-review"),
         "warn_after": number("Failed attention checks until a warning", "warn"),
         "block_after": number("Failed attention checks until the end", "block"),
         "hourly_rate": gr.Number(label="Pay for an hour", minimum=0, elem_id="crowd-rate"),
         "currency": gr.Textbox(label="Currency", max_length=8, elem_id="crowd-currency"),
-    }
+    }  # fmt: skip
 
 
 def _build_texts() -> dict[str, Any]:
@@ -117,43 +135,40 @@ def _build_texts() -> dict[str, Any]:
             [("Sign-in", ""), ("Prolific links", "prolific"), ("MTurk links", "mturk")],
             label="How people come", elem_id="crowd-service",
         ),
+        "proof": gr.Radio(
+            [("A secret in the address", Proof.LINK.value), ("Prolific’s secure links", Proof.TOKEN.value),
+             ("Nothing", Proof.NONE.value)],
+            label="What proves whom a link names", elem_id="crowd-proof",
+        ),
         "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),
         "code_screened": gr.Textbox(label="Code for who does not qualify", elem_id="crowd-screened"),
         "code_declined": gr.Textbox(label="Code for who does not consent", elem_id="crowd-declined"),
+        "code_full": gr.Textbox(
+            label="Code for who finds no work left (empty: that for who does not qualify)", elem_id="crowd-full"
+        ),
+        "code_blocked": gr.Textbox(
+            label="Code for who failed the attention checks (empty: they are asked to return)",
+            elem_id="crowd-blocked",
+        ),
     }  # fmt: skip
 
 
 def _values(plan: Plan, exam: str) -> dict[str, Any]:
-    own = {name: getattr(plan, name) for name in ("per_instance", "batch", "quota", "reserve_minutes")}
-    terms = {name: getattr(plan.terms, name) for name in Terms.__dataclass_fields__}
+    own = {name: getattr(plan, name) for name in OWN}
+    terms = {name: getattr(plan.terms, name) for name in Terms.__dataclass_fields__ if name != "link_version"}
     return own | {"exam": exam} | terms
 
 
-def _read(given: dict[str, Any]) -> Plan:
-    whole: dict[str, Any] = {
-        name: int(given[name] or 0) for name in ("per_instance", "batch", "quota", "reserve_minutes")
-    }
-    terms = {name: given[name] for name in Terms.__dataclass_fields__}
-    terms |= {name: int(given[name] or 0) for name in ("max_tries", "warn_after", "block_after")}
-    terms |= {name: str(given[name] or "") for name in ("consent", "guidelines", "service", "currency")}
+def _read(given: dict[str, Any], before: Plan) -> Plan:
+    """The plan of the form; what the form does not show stays as it was."""
+    whole: dict[str, Any] = {name: int(given[name] or 0) for name in OWN}
+    terms: dict[str, Any] = {"review": bool(given["review"])}
     terms |= {
-        name: str(given[name] or "").strip() for name in ("code_done", "code_screened", "code_declined")
+        name: int(given[name] or 0) for name in ("max_tries", "warn_after", "block_after", "exam_items")
     }
+    terms |= {
+        name: str(given[name] or "") for name in ("consent", "guidelines", "service", "currency", "proof")
+    }
+    terms |= {name: str(given[name] or "").strip() for name in given if name.startswith("code_")}
     terms |= {name: float(given[name] or 0) for name in ("hourly_rate", "pass_share")}
-    return Plan(**whole, terms=Terms(**terms))
-
-
-def _status(slug: str, plan: Plan | None, note: str) -> Any:
-    if plan is None:
-        text = "This task is open: everybody on the team gets every instance."
-        return el("div.card", el("h4", "Giving out"), el("p", text), el("p.note", note) if note else None)
-    link = {
-        "prolific": f"s/{slug}?{PROLIFIC_QUERY}",
-        "mturk": f"s/{slug}?workerId=…&assignmentId=…&hitId=…",
-    }.get(plan.terms.service, f"s/{slug}")
-    return el(
-        "div.card",
-        el("h4", f"This study is {plan.state}"),
-        el("p", "People come in by ", el("code", link), ", below the address of this app."),
-        el("p.note", note) if note else None,
-    )
+    return replace(before, **whole, terms=replace(before.terms, **terms))

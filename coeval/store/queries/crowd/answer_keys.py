@@ -104,3 +104,32 @@ def _attempt(row: dict[str, Any]) -> Attempt:
 
 def _graded(values: dict[str, Any]) -> Graded:
     return Graded(**values | {"accepted": tuple(values["accepted"]), "missed": tuple(values["missed"])})
+
+
+def list_items(db: Database, task: int, person: int, attempt: int) -> list[int]:
+    """The instances of one try of a person at a study's exam; empty before the try has begun."""
+    sql = "SELECT instance FROM exam_item WHERE task = ? AND annotator = ? AND attempt = ? ORDER BY instance"
+    return [row["instance"] for row in rows(db, sql, [task, person, attempt])]
+
+
+def record_items(db: Database, task: int, person: int, attempt: int, instances: list[int]) -> None:
+    db.conn.executemany(
+        "INSERT INTO exam_item (task, annotator, attempt, instance) VALUES (?, ?, ?, ?)",
+        [(task, person, attempt, instance) for instance in instances],
+    )
+
+
+def count_seen(db: Database, person: int) -> dict[int, int]:
+    """How often a person was given each instance as an item of an exam."""
+    sql = "SELECT instance, count(*) AS n FROM exam_item WHERE annotator = ? GROUP BY instance"
+    return {row["instance"]: row["n"] for row in rows(db, sql, [person])}
+
+
+def find_study_of_exam(db: Database, person: int, exam: int) -> int | None:
+    """The study whose exam a person takes now, where this task is that exam."""
+    sql = (
+        "SELECT e.task FROM current_enrolment e JOIN crowd c ON c.task = e.task"
+        " WHERE e.annotator = ? AND e.state = 'exam' AND c.exam = ? ORDER BY e.id DESC LIMIT 1"
+    )
+    found: int | None = scalar(db, sql, [person, exam])
+    return found

@@ -32,9 +32,28 @@ def list_steps(db: Database, task: int, person: int) -> list[Enrolment]:
 def record_step(
     db: Database, task: int, person: int, state: Standing, actor: str, note: str = ""
 ) -> Enrolment:
+    """Add a step to the person's newest submission."""
     step = Enrolment(task, person, state, note, actor, now())
-    insert(db, "enrolment", task=task, annotator=person, state=state, note=note, actor=actor, at=step.at)
+    insert(
+        db,
+        "enrolment",
+        task=task,
+        annotator=person,
+        state=state,
+        note=note,
+        actor=actor,
+        at=step.at,
+        arrival=get_newest_arrival(db, task, person),
+    )
     return step
+
+
+def get_newest_arrival(db: Database, task: int, person: int) -> int | None:
+    """The submission that a person works at now; None for who never came by the study's page."""
+    found: int | None = scalar(
+        db, "SELECT max(id) FROM arrival WHERE task = ? AND annotator = ?", [task, person]
+    )
+    return found
 
 
 def may_work(db: Database, person: int, slug: str) -> bool:
@@ -58,12 +77,32 @@ def list_studies(db: Database, person: int) -> list[str]:
     return [row["slug"] for row in db.query(sql, [person])]
 
 
-def record_arrival(db: Database, task: int, person: int, study: str, session: str) -> None:
-    """Keep what a crowd service calls its study and session; the same coming is kept once."""
-    known = scalar(
-        db,
-        "SELECT 1 FROM arrival WHERE task = ? AND annotator = ? AND study = ? AND session = ?",
-        [task, person, study, session],
+def record_arrival(
+    db: Database, task: int, person: int, study: str = "", session: str = "", proof: str = ""
+) -> bool:
+    """Keep what a crowd service calls its study and session; whether this submission is a new one.
+
+    What the person holds unfinished goes over to the new submission.
+    """
+    if get_arrival(db, task, person, study, session) is not None:
+        return False
+    arrival = insert(
+        db, "arrival", task=task, annotator=person, study=study, session=session, proof=proof, at=now()
     )
-    if not known:
-        insert(db, "arrival", task=task, annotator=person, study=study, session=session, at=now())
+    db.conn.execute(
+        "UPDATE reservation SET arrival = ? WHERE task = ? AND annotator = ? AND outcome = ''",
+        [arrival, task, person],
+    )
+    return True
+
+
+def get_arrival(db: Database, task: int, person: int, study: str, session: str) -> int | None:
+    sql = "SELECT id FROM arrival WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
+    found: int | None = scalar(db, sql, [task, person, study, session])
+    return found
+
+
+def is_others_session(db: Database, task: int, person: int, study: str, session: str) -> bool:
+    """Whether somebody else came by this session: a service gives each to one person."""
+    sql = "SELECT 1 FROM arrival WHERE task = ? AND annotator <> ? AND study = ? AND session = ? LIMIT 1"
+    return bool(session and scalar(db, sql, [task, person, study, session]))

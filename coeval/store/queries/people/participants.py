@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlite_utils import Database
 
 from coeval.domain import Participant, Standing
+from coeval.rules.worktime import Event, count_minutes
 
 PARTICIPANTS = """
-SELECT p.id, p.name, e.state, e.note, e.at AS since, c.kind, c.subject,
-  (SELECT min(f.at) FROM enrolment f WHERE f.task = e.task AND f.annotator = e.annotator) AS joined_at,
-  (SELECT v.study FROM arrival v WHERE v.task = e.task AND v.annotator = p.id ORDER BY v.id DESC LIMIT 1) AS study,
-  (SELECT v.session FROM arrival v WHERE v.task = e.task AND v.annotator = p.id ORDER BY v.id DESC LIMIT 1)
-    AS session,
-  (SELECT max(s.submitted_at) FROM submission s JOIN instance i ON i.id = s.instance
-    WHERE s.annotator = p.id AND i.task = e.task) AS last_save,
-  (SELECT coalesce(sum(s.active_ms), 0) FROM submission s JOIN instance i ON i.id = s.instance
-    WHERE s.annotator = p.id AND i.task = e.task) AS active_ms
-FROM current_enrolment e JOIN annotator p ON p.id = e.annotator LEFT JOIN account c ON c.annotator = p.id
-WHERE e.task = ? ORDER BY p.id
+SELECT v.id AS arrival, p.id, p.name, v.study, v.session, v.proof, v.at AS joined_at, c.kind, c.subject,
+  (SELECT e.state FROM enrolment e WHERE e.arrival = v.id ORDER BY e.id DESC LIMIT 1) AS state,
+  (SELECT e.note FROM enrolment e WHERE e.arrival = v.id ORDER BY e.id DESC LIMIT 1) AS note,
+  (SELECT count(*) FROM arrival later WHERE later.task = v.task AND later.annotator = v.annotator
+    AND later.id > v.id) AS n_later
+FROM arrival v JOIN annotator p ON p.id = v.annotator LEFT JOIN account c ON c.annotator = p.id
+WHERE v.task = ? ORDER BY v.id
 """
 
 OUTCOMES = """
-SELECT annotator, sum(purpose = 'work' AND outcome = 'finished') AS finished,
-  sum(purpose = 'work' AND outcome = '') AS held, sum(purpose = 'work' AND outcome = 'timed_out') AS timed_out,
-  count(passed) AS checks, coalesce(sum(passed = 0), 0) AS failed
-FROM reservation WHERE task = ? GROUP BY annotator
+SELECT arrival, sum(CASE WHEN purpose = 'work' AND outcome = 'finished' THEN 1 ELSE 0 END) AS finished,
+  sum(CASE WHEN purpose = 'work' AND outcome = '' THEN 1 ELSE 0 END) AS held,
+  sum(CASE WHEN purpose = 'work' AND outcome = 'timed_out' THEN 1 ELSE 0 END) AS timed_out,
+  count(passed) AS checks, sum(CASE WHEN passed = 0 THEN 1 ELSE 0 END) AS failed
+FROM reservation WHERE task = ? AND arrival IS NOT NULL GROUP BY arrival
 """
+
+SAVES = """
+SELECT s.annotator, s.opened_at, s.submitted_at, s.active_ms, CASE WHEN i.task = c.task THEN 1 ELSE 0 END AS own
+FROM crowd c JOIN instance i ON i.task = c.task OR i.task = c.exam JOIN submission s ON s.instance = i.id
+WHERE c.task = ? ORDER BY s.id
+"""
+
+STEPS = """
+SELECT e.annotator, e.at, e.state FROM enrolment e JOIN annotator p ON p.id = e.annotator
+WHERE e.task = ? AND (e.actor = p.name OR e.actor IN ('exam', 'attention checks')) ORDER BY e.id
+"""
+"""What somebody did themselves, or brought about at once: what owners decide happens at any time."""
 
 PLACES = """
 SELECT taken, done, count(*) AS n FROM (
@@ -38,29 +50,74 @@ SELECT taken, done, count(*) AS n FROM (
 """
 
 ARMS = (
-    "SELECT arm, count(*) AS n FROM assignment WHERE task = ? AND arm IS NOT NULL GROUP BY arm ORDER BY arm"
+    "SELECT arm, count(*) AS n FROM assignment a WHERE task = ? AND arm IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = a.instance) GROUP BY arm ORDER BY arm"
 )
+"""Of the work: attention checks are drawn among themselves."""
 
 
 def list_participants(db: Database, task: int) -> list[Participant]:
-    """Everybody who joined a study, in the order of their coming."""
-    counts = {row.pop("annotator"): row for row in db.query(OUTCOMES, [task])}
-    return [
+    """Every submission of a study, in the order of their coming."""
+    counts = {row.pop("arrival"): row for row in db.query(OUTCOMES, [task])}
+    found = [
         Participant(
             id=row["id"],
             name=row["name"],
             state=Standing(row["state"]),
             note=row["note"],
             joined_at=row["joined_at"],
-            last_save=row["last_save"] or "",
-            active_minutes=row["active_ms"] / 60_000,
+            last_save="",
+            active_minutes=0.0,
             kind=row["kind"] or "",
             service_id=row["subject"] or "",
-            study=row["study"] or "",
-            session=row["session"] or "",
-            **counts.get(row["id"], {}),
+            study=row["study"],
+            session=row["session"],
+            arrival=row["arrival"],
+            proof=row["proof"],
+            left=row["n_later"] > 0,
+            **counts.get(row["arrival"], {}),
         )
         for row in db.query(PARTICIPANTS, [task])
+        if row["state"]
+    ]
+    return _timed(db, task, found)
+
+
+def _timed(db: Database, task: int, found: list[Participant]) -> list[Participant]:
+    """With the times of each: what a person did belongs to the submission they had come by last."""
+    began: dict[int, list[Participant]] = {}
+    for one in found:
+        began.setdefault(one.id, []).append(one)
+    events: dict[int, list[Event]] = {one.arrival: [(one.joined_at, False)] for one in found}
+    active: dict[int, int] = {}
+    last: dict[int, str] = {}
+    saves: dict[int, int] = {}
+
+    def at(person: int, when: str) -> int | None:
+        known = [one.arrival for one in began.get(person, ()) if one.joined_at <= when]
+        return known[-1] if known else None
+
+    for row in db.query(STEPS, [task]):
+        arrival = at(row["annotator"], row["at"])
+        if arrival is not None:
+            events[arrival].append((row["at"], row["state"] == Standing.REVIEW))
+    for row in db.query(SAVES, [task]):
+        arrival = at(row["annotator"], row["submitted_at"])
+        if arrival is not None:
+            times = (row["opened_at"] or row["submitted_at"], row["submitted_at"])
+            events[arrival] += [(time, False) for time in times]
+            active[arrival] = active.get(arrival, 0) + (row["active_ms"] or 0)
+            last[arrival] = max(last.get(arrival, ""), row["submitted_at"])
+            saves[arrival] = saves.get(arrival, 0) + row["own"]
+    return [
+        replace(
+            one,
+            last_save=last.get(one.arrival, ""),
+            active_minutes=active.get(one.arrival, 0) / 60_000,
+            wall_minutes=count_minutes(events[one.arrival]),
+            saves=saves.get(one.arrival, 0),
+        )
+        for one in found
     ]
 
 

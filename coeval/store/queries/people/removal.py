@@ -6,7 +6,7 @@ from sqlite_utils import Database
 
 CHILDREN = {"submission_row": "submission", "vote": "ballot"}
 """Tables whose rows belong to a row of a person's, named by the column that points at it."""
-KEPT = frozenset(["enrolment", "reservation", "invitation"])
+KEPT = frozenset(["enrolment", "reservation", "arrival", "invitation"])
 """What stays: that somebody took part and was given work, under a name that says nothing."""
 
 
@@ -28,12 +28,27 @@ def remove_person(db: Database, person: int) -> dict[str, int]:
     return {table: n for table, n in removed.items() if table not in ("session", "account", "queue_tally")}
 
 
-def _tables_with_annotator(db: Database) -> list[str]:
+def remove_work(db: Database, person: int, task: int) -> int:
+    """Delete what a person saved in one task, and their attempts at its exam; gives how many rows went."""
+    db.conn.execute("PRAGMA secure_delete=ON")
+    of_task = "instance IN (SELECT id FROM instance WHERE task = :task) AND annotator = :person"
+    values = {"task": task, "person": person}
+    sql = f"DELETE FROM submission_row WHERE submission IN (SELECT id FROM submission WHERE {of_task})"
+    removed = db.conn.execute(sql, values).rowcount
+    for table in _tables_with_annotator(db, "instance"):
+        if table not in KEPT:
+            removed += db.conn.execute(f"DELETE FROM {table} WHERE {of_task}", values).rowcount
+    sql = "DELETE FROM exam_attempt WHERE task = :task AND annotator = :person"
+    return int(removed + db.conn.execute(sql, values).rowcount)
+
+
+def _tables_with_annotator(db: Database, also: str = "annotator") -> list[str]:
+    """Tables that have a column ``annotator``, and the one named."""
     sql = (
         "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c ON c.name = 'annotator'"
-        " WHERE m.type = 'table' ORDER BY m.name"
+        " JOIN pragma_table_info(m.name) d ON d.name = ? WHERE m.type = 'table' ORDER BY m.name"
     )
-    return [row["name"] for row in db.query(sql)]
+    return [row["name"] for row in db.query(sql, [also])]
 
 
 def _forget_name(db: Database, person: int) -> None:
@@ -42,6 +57,9 @@ def _forget_name(db: Database, person: int) -> None:
         {"new": f"removed-{person}", "person": person},
     )
     db.conn.execute("UPDATE annotator SET name = ? WHERE id = ?", [f"removed-{person}", person])
+    db.conn.execute(
+        "UPDATE arrival SET study = 'removed', session = 'removed-' || id WHERE annotator = ?", [person]
+    )
     db.conn.execute(
         "UPDATE reservation SET outcome = 'rejected' WHERE annotator = ? AND outcome IN ('', 'finished')",
         [person],

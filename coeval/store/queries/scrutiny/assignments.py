@@ -58,6 +58,12 @@ def add_assignments(db: Database, annotator: int, task: int, instances: Iterable
     )
 
 
+def replace_assignments(db: Database, annotator: int, task: int, instances: Iterable[int]) -> None:
+    """Make these instances the whole of a person's queue; what they saved of others stays."""
+    db.conn.execute("DELETE FROM assignment WHERE annotator = ? AND task = ?", [annotator, task])
+    add_assignments(db, annotator, task, instances)
+
+
 def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignment:
     """Note that the person now sees the instance, and in which arm: both hold from here on."""
     opened_at = now()

@@ -173,6 +173,7 @@ export class Frame {
 
   showEnd(step) {
     this.node.dataset.state = 'end';
+    this.node.dataset.filter = step.filter;
     this.node.dataset.total = String(step.total);
     fill(this.end, endScreen(step, this.actions.filter));
     this.end.querySelector('h2')?.focus({ preventScroll: true });
@@ -187,7 +188,9 @@ export class Frame {
     const remedy =
       error.kind === 'sign_in'
         ? button('Sign in', { class: 'ce-btn', onclick: reload })
-        : button('Try again', { class: 'ce-btn', onclick: again });
+        : error.kind === 'not_allowed'
+          ? button('Go on', { class: 'ce-btn', onclick: reload })
+          : button('Try again', { class: 'ce-btn', onclick: again });
     if (over) {
       this.notices.stay('error', error.message, remedy);
       return;

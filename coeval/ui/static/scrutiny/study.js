@@ -1,18 +1,44 @@
 /** The scrutiny screen on a page of its own, for the people of a study. */
 
+import { readStored, writeStored } from '../core/storage.js';
+
 const place = /** @type {HTMLElement} */ (document.getElementById('place'));
-const value = { task: place.dataset.task ?? '', person: place.dataset.person ?? '' };
+const help = /** @type {HTMLDetailsElement} */ (document.getElementById('study-help'));
+const toStudy = /** @type {HTMLAnchorElement} */ (document.getElementById('to-study'));
+const { task = '', person = '', filter = '' } = place.dataset;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 function setTheme() {
   document.body.classList.toggle('dark', dark.matches);
 }
 
-function start() {
-  place.textContent = '';
-  window.coeval.screen('scrutiny', place, { value });
+/** Once nothing is left, the study's page says what is next: the code, or the handing-in of the exam. */
+function watchEnd() {
+  const seen = new MutationObserver(() => {
+    const bench = /** @type {HTMLElement | null} */ (place.querySelector('.wb[data-state=end]'));
+    if (!bench || bench.dataset.filter === 'flagged') return;
+    seen.disconnect();
+    window.location.assign(toStudy.href);
+  });
+  seen.observe(place, { subtree: true, childList: true, attributes: true, attributeFilter: ['data-state'] });
 }
 
+/** A look through everything begins at the first one, and only once: a reload stays where it was. */
+function placeLook() {
+  if (!filter) return;
+  writeStored(`coeval:place:${person}:${task}`, { filter }, () => sessionStorage);
+  window.history.replaceState(null, '', window.location.pathname);
+}
+
+function start() {
+  place.textContent = '';
+  placeLook();
+  watchEnd();
+  window.coeval.screen('scrutiny', place, { value: { task, person } });
+}
+
+help.open = !readStored('coeval:study-help');
+writeStored('coeval:study-help', true);
 dark.addEventListener('change', setTheme);
 setTheme();
 if (window.coeval) start();

@@ -272,6 +272,12 @@ export class SheetEditor {
     this.table.current?.focus();
   }
 
+  /** Not taken, and trying again is of no use: what was typed stays to be copied, and the page says what is next. */
+  showRefused(message) {
+    const reload = () => window.location.reload();
+    this.notices.stay('ended', message, button('Go on', { class: 'ce-btn', onclick: reload }));
+  }
+
   onrefused(entry, error) {
     this.isFlying = false;
     const here = this.isHere(entry);
@@ -281,6 +287,10 @@ export class SheetEditor {
       return;
     }
     if (here) this.takeBack(entry);
+    if (here && error.kind === 'not_allowed') {
+      this.showRefused(error.message);
+      return;
+    }
     const where = here ? '' : 'An answer that was waiting here: ';
     this.notices.warn(`${where}${error.message} Nothing you typed is lost.`);
   }

@@ -1,0 +1,64 @@
+"""A study as its people will see it, page after page, for one of the team: nothing is written, no session changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from coeval.domain import Standing, StudyState
+from coeval.study.crowd.arriving import Arrival, Coming
+from coeval.study.crowd.onboarding import Visit
+from coeval.study.crowd.proof import Link
+from coeval.study.crowd.situations import Part
+from coeval.ui.components.view import Node, el
+from coeval.ui.crowd_pages.arrival_views import show_arrival, show_declined
+from coeval.ui.crowd_pages.parts import StudyView
+from coeval.ui.crowd_pages.study_views import show_visit
+
+PAGES = {
+    "consent": "Consent",
+    "guidelines": "Guidelines",
+    "exam": "Qualification",
+    "work": "Work",
+    "finished": "The end",
+    "screened_out": "Not qualified",
+    "blocked": "Failed checks",
+    "paused": "Paused",
+    "full": "Full",
+    "closed": "Closed",
+    "declined": "No consent",
+}
+PARTS = {
+    "guidelines": Part(Standing.CONSENTED),
+    "exam": Part(Standing.EXAM),
+    "work": Part(Standing.ADMITTED, held=1),
+    "finished": Part(Standing.FINISHED, finished=1, saved=1),
+    "screened_out": Part(Standing.SCREENED_OUT),
+    "blocked": Part(Standing.BLOCKED),
+    "paused": Part(Standing.ADMITTED, finished=1, saved=1),
+    "full": Part(Standing.FULL),
+    "closed": Part(Standing.ADMITTED, finished=1, saved=1),
+}
+STATES = {"paused": StudyState.PAUSED, "closed": StudyState.CLOSED}
+
+
+def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
+    """The page of that name, with a way to each of the others in the place of its buttons."""
+    name = name if name in PAGES else "consent"
+    view = _view(visit, name, page)
+    links = [
+        el("b", label) if one == name else el("a", label, href=f"{visit.task.slug}?preview={one}")
+        for one, label in PAGES.items()
+    ]
+    nav: list[Node] = [part for link in links for part in (link, " · ")][:-1]
+    note = el("p.preview", "This is a preview: nothing you do here is kept. ", *nav)
+    buttons: list[Node] = [el("p.note", f"[{form.label}]") for form in view.forms]
+    return replace(view, body=[note, *view.body, *buttons], forms=())
+
+
+def _view(visit: Visit, name: str, page: int) -> StudyView:
+    plan = replace(visit.plan, state=STATES.get(name, StudyState.RUNNING), reason="")
+    if name == "consent":
+        return show_arrival(Arrival(visit.task, plan, Coming.NEW, Link(plan.terms.service, "")))
+    if name == "declined":
+        return show_declined(plan)
+    return show_visit(replace(visit, plan=plan, part=PARTS[name], attempts=()), page)

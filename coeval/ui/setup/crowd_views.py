@@ -1,0 +1,144 @@
+"""What the two Crowd tabs show: a study's state and address, its people and progress, exams that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from coeval.domain import Attempt, Participant, Plan, Proof
+from coeval.study.crowd.overview import Overview, Row
+from coeval.ui.components.view import Node, el, table
+from coeval.ui.components.words import plural
+from coeval.ui.crowd_pages.study_views import show_attempts
+
+PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+"""What Prolific fills in, to be copied into the study's address there."""
+MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
+
+
+def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_url: str) -> Node:
+    """The card over the form."""
+    if plan is None:
+        text = "This task is open: everybody on the team gets every instance."
+        return el("div.card", el("h4", "Giving out"), el("p", text), el("p.note", note) if note else None)
+    state = f"This study is {plan.state}" + (", because it has all it needs" if plan.reason == "full" else "")
+    return el(
+        "div.card",
+        el("h4", state),
+        el(
+            "p",
+            "The address for the crowd service: ",
+            el("code", build_address(slug, plan, secret, public_url)),
+        ),
+        *(el("p.note", text) for text in _warnings(plan)),
+        el("p", el("a", "See it as people will", href=f"../s/{slug}?preview=consent", target="_blank")),
+        el("p.note", note) if note else None,
+    )
+
+
+def build_address(slug: str, plan: Plan, secret: str, public_url: str) -> str:
+    """What an owner copies to the crowd service.
+
+    >>> build_address("demo", Plan(), "", "https://a.example")
+    'https://a.example/s/demo'
+    """
+    queries = {"prolific": PROLIFIC_QUERY, "mturk": MTURK_QUERY}
+    query = [queries.get(plan.terms.service, ""), f"key={secret}" if secret else ""]
+    joined = "&".join(part for part in query if part)
+    base = f"{public_url}/s/{slug}" if public_url else f"s/{slug}"
+    return f"{base}?{joined}" if joined else base
+
+
+def _warnings(plan: Plan) -> Iterator[str]:
+    """What an owner should know before people come."""
+    terms = plan.terms
+    if terms.service and terms.proof == Proof.NONE:
+        yield (
+            "Warning: nothing proves whom a link names, so whoever knows an id can come under it. Choose a secret in"
+            " the address, or Prolific’s secure links. Until then, who comes back needs the browser they came with,"
+            " or a word they chose."
+        )
+    if terms.proof == Proof.TOKEN:
+        yield "In Prolific’s study, turn on “Secured external URL”: links without its signature bring nobody."
+    if terms.service and not terms.code_done:
+        yield "Warning: there is no completion code, so people have nothing to show at the end."
+    if terms.service and not (terms.code_full or terms.code_screened):
+        yield "Warning: who comes when the study is full gets no code: give one for no work left."
+
+
+# ---- people -------------------------------------------------------------------------------------------------
+
+HEAD = [
+    "Who", "State", "Finished", "With them", "Late", "Checks failed", "Planted caught", "Longest run kept", "Minutes",
+    "Pay", "Suggestion", "Why",
+]  # fmt: skip
+
+
+def is_meant(one: Participant, text: str) -> bool:
+    """Whether a search means this submission: by name, or by an id of the service."""
+    wanted = text.strip().casefold()
+    return any(wanted in known.casefold() for known in (one.name, one.service_id, one.study, one.session))
+
+
+def find_rows(rows: Iterable[Row], text: str) -> list[Row]:
+    """The submissions that a search means."""
+    return [row for row in rows if is_meant(row.participant, text)]
+
+
+def progress_view(slug: str, found: Overview, rows: list[Row], agreement: str) -> Node:
+    """How far a study is, and its submissions with what to do about each."""
+    k = found.plan.per_instance
+    total = sum(n for _, _, n in found.places)
+    full = sum(n for done, _, n in found.places if done >= k)
+    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in found.places)
+    arms = ", ".join(f"{arm} {n:,}" for arm, n in found.arms.items()) or "none opened yet"
+    csv, currency = f"../s/{slug}/participants.csv", found.plan.terms.currency
+    cells = [_person_cells(row, currency) for row in rows]
+    nobody = "Nobody has come by the study's page yet." if not found.people else "Nobody is called so."
+    return el(
+        "div.card",
+        el("h4", "People and progress"),
+        el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
+        el("p", f"Arms: {arms}. Pay for the time so far: {found.cost:.2f} {currency}."),
+        el("p", f"{agreement} The study's tab Agreement has the rest."),
+        el("div.scroll", table(HEAD, cells)) if cells else el("p.note", nobody),
+        el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
+           el("a", "with the service's ids", href=f"{csv}?ids=1", download="")),
+    )  # fmt: skip
+
+
+def _person_cells(row: Row, currency: str) -> list[Node | None]:
+    one, habits, advice = row.participant, row.habits, row.advice
+    caught = (
+        f"{round(habits.caught * habits.n_planted)} of {habits.n_planted}"
+        if habits and habits.caught is not None
+        else "–"
+    )
+    return [
+        one.name, str(one.state).replace("_", " "), str(one.finished), str(one.held), str(one.timed_out),
+        f"{one.failed} of {one.checks}", caught, str(habits.longest_streak) if habits else "–",
+        f"{one.wall_minutes:.1f}, active {one.active_minutes:.1f}", f"{advice.pay:.2f} {currency}",
+        advice.suggestion, advice.evidence,
+    ]  # fmt: skip
+
+
+def reviews_view(waiting: list[tuple[Participant, Attempt | None]]) -> Node | None:
+    """Whose exams wait, a line each; the items open on demand."""
+    if not waiting:
+        return None
+    rows: list[list[Node | None]] = [
+        [
+            one.name,
+            f"{attempt.right} of {attempt.items}, try {attempt.attempt}" if attempt else "no attempt",
+            (attempt.at if attempt else one.joined_at)[:16].replace("T", " "),
+            el("details", el("summary", "Look at the answers"), *show_attempts((attempt,)))
+            if attempt
+            else None,
+        ]
+        for one, attempt in waiting
+    ]
+    who = plural(len(waiting), "person waits", "people wait")
+    return el(
+        "div.card",
+        el("h4", f"{who} for a decision"),
+        table(["Who", "Right", "Handed in", "Answers"], rows, cls="grid.compact"),
+    )

@@ -1,0 +1,27 @@
+"""What tests of crowd studies share: links as Prolific makes them."""
+
+from __future__ import annotations
+
+from coeval.study.crowd.proof import Link
+
+
+def pid(number: int) -> str:
+    """An id of the form that Prolific gives its people."""
+    return f"{number:024x}"
+
+
+def link(number: int, *, study: str = "s1", session: str = "", seal: str = "", word: str = "") -> Link:
+    """The link of one person, by a session of their own unless one is named."""
+    return Link("prolific", pid(number), study, session or f"a{number}", seal, word)
+
+
+def query(number: int, *, study: str = "s1", session: str = "") -> dict[str, str]:
+    """The same as the address that Prolific fills in."""
+    one = link(number, study=study, session=session)
+    return {"PROLIFIC_PID": one.worker, "STUDY_ID": one.study, "SESSION_ID": one.session}
+
+
+def form(number: int, *, study: str = "s1", session: str = "") -> dict[str, str]:
+    """The same as the consent form sends it."""
+    one = link(number, study=study, session=session)
+    return {"worker": one.worker, "study": one.study, "session": one.session}
