@@ -1,0 +1,123 @@
+"""Whatever tells one kind of screen from another: every feature by itself, and a classifier of them all."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+Features = Mapping[str, float]
+MARKS = "“”\"'.,:;/()-–%0123456789\n"
+
+
+def describe(sent: Any) -> dict[str, float]:
+    """Counts, lengths, digits and signs of everything in a JSON answer; of a list, sums over its items."""
+    features: defaultdict[str, float] = defaultdict(float)
+    for path, value in _leaves(sent, ""):
+        if isinstance(value, str):
+            features[f"{path} length"] += len(value)
+            features[f"{path} words"] += len(value.split())
+            features[f"{path} capitals"] += sum(map(str.isupper, value))
+            features[f"{path} numbers"] += len(re.findall(r"\d+(?:[.,]\d+)?", value))
+            for mark in MARKS:
+                features[f"{path} has {mark}"] += value.count(mark)
+            if len(value) < 30 and value.isascii():
+                features[f"{path} is {value}"] += 1
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            features[path] += float(value)
+            features[f"{path} digits"] += len(repr(value))
+            for base in (2, 3, 5):
+                features[f"{path} mod {base}"] += value % base
+        else:
+            features[f"{path} is {value}"] += 1
+    return dict(features)
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield f"{path} keys", ",".join(value)
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        yield f"{path} items", len(value)
+        for inner in value:
+            yield from _leaves(inner, f"{path}[]")
+    else:
+        yield path, value
+
+
+Pair = tuple[Features, Features, tuple[Hashable, Hashable]]
+"""Two screens, and what each of them hangs on: pairs that hang on the same are not independent."""
+
+
+def find_telling(pairs: Sequence[Pair]) -> dict[str, float]:
+    """Features that are larger in one of a pair more often than chance allows, with their z; over all features at .001.
+
+    The sign of each pair's difference is summed within what hangs together; under no difference each such sum is
+    as likely either way.
+    """
+    names, differences, clusters = _table(pairs)
+    sums = np.zeros((clusters.max() + 1, len(names)))
+    np.add.at(sums, clusters, np.sign(differences))
+    spread = np.sqrt((sums**2).sum(axis=0))
+    # a handful of pairs that differ prove nothing by themselves
+    proven = (sums != 0).sum(axis=0) > 10
+    z = np.where(proven, sums.sum(axis=0) / np.where(spread > 0, spread, 1), 0)
+    limit = norm.ppf(1 - 0.001 / (2 * len(names)))
+    return {name: float(value) for name, value in zip(names, z, strict=True) if abs(value) > limit}
+
+
+def _table(pairs: Sequence[Pair]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The features that differ in any pair, their differences in every pair, and what each pair hangs on."""
+    names = sorted({name for one, other, _ in pairs for name in (*one, *other)})
+    both = (np.array([[pair[side].get(name, 0.0) for name in names] for pair in pairs]) for side in (0, 1))
+    differences = np.subtract(*both)
+    differ = np.flatnonzero(differences.any(axis=0))
+    return (
+        [names[at] for at in differ],
+        differences[:, differ],
+        _number([hangs for _, _, (hangs, _) in pairs]),
+    )
+
+
+def _number(things: Sequence[Hashable]) -> np.ndarray:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(thing, len(numbers)) for thing in things])
+
+
+def classify(pairs: Sequence[Pair], seed: int = 0, folds: int = 3) -> float:
+    """The z of a linear classifier's hits on pairs of which it has seen neither side.
+
+    Else it would know the sides again, and learn which they are rather than what tells them.
+    """
+    chance = np.random.default_rng(seed)
+    _, differences, clusters = _table(pairs)
+    others = _number([hangs for _, _, (_, hangs) in pairs])
+    flips = chance.choice((-1.0, 1.0), len(pairs))
+    x = flips[:, None] * differences / differences.std(axis=0)
+    same = all(one == other for _, _, (one, other) in pairs)
+    fold = chance.integers(0, folds, clusters.max() + 1)[clusters]
+    other_fold = fold if same else chance.integers(0, folds, others.max() + 1)[others]
+    sums = np.zeros(clusters.max() + 1)
+    for held in range(folds):
+        learn, test = (fold != held) & (other_fold != held), (fold == held) & (other_fold == held)
+        weights = _fit(x[learn], flips[learn])
+        np.add.at(sums, clusters[test], np.sign(x[test] @ weights) * flips[test])
+    spread = math.sqrt(float((sums**2).sum()))
+    return float(sums.sum()) / spread if spread else 0.0
+
+
+def _fit(x: np.ndarray, y: np.ndarray, ridge: float = 5.0) -> np.ndarray:
+    """Ridge regression of the side on the differences, without an intercept: the two sides are exchangeable."""
+    weights: np.ndarray = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ y)
+    return weights
+
+
+def altered(pairs: Sequence[Pair], change: Callable[[Features], Features]) -> list[Pair]:
+    """The pairs with a change to the first of each: what the distinguisher has to find."""
+    return [(change(one), other, cluster) for one, other, cluster in pairs]
