@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from coeval.cli.judging_options import add_judging_options, read_judging_options
 from coeval.study.access import OPERATOR, Context
 
 
@@ -17,10 +19,12 @@ def add_batch(
     kinds = batch.add_subparsers(required=True, metavar="write|read")
     write = kinds.add_parser("write", parents=[task], help="write the questions a run still has")
     write.add_argument("--out", required=True, type=Path, metavar="F.jsonl")
-    write.add_argument("--model", default="")
-    write.add_argument("--protocol", default="coeval")
-    write.add_argument("--samples", type=int, metavar="N")
-    write.add_argument("--label", default="")
+    add_judging_options(write)
+    write.add_argument(
+        "--again",
+        action="store_true",
+        help="write the questions whose answers could not be read, as further attempts",
+    )
     write.set_defaults(command=_batch_write)
     read = kinds.add_parser("read", parents=[common], help="read the results, and make drafts of them")
     read.add_argument("path", type=Path, metavar="F.jsonl")
@@ -31,11 +35,10 @@ def add_batch(
 
 def _batch_write(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.drafting import batches
-    from coeval.study.drafting.run_settings import RunSettings
 
-    settings = RunSettings(
-        model=options.model, protocol=options.protocol, samples=options.samples, label=options.label
-    )
+    settings = read_judging_options(options)
+    if options.again:
+        settings = replace(settings, retry_unscored=True)
     written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, settings, options.out))
     for path in written.paths:
         print(path)

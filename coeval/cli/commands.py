@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from coeval.cli.batches import add_batch
+from coeval.cli.criteria import add_criteria
 from coeval.cli.drafting import add_draft
 from coeval.cli.importing import add_import
 from coeval.cli.inviting import add_invite
@@ -34,6 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     task = argparse.ArgumentParser(add_help=False, parents=[common])
     task.add_argument("--task", required=True, metavar="SLUG", help="the task's short name")
     add_import(commands, task)
+    add_criteria(commands, task)
     add_draft(commands, task)
     add_batch(commands, task, common)
     add_output(commands, task)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from pathlib import Path
+from dataclasses import replace
 
-from coeval.errors import InputError
+from coeval.cli.judging_options import add_judging_options, read_judging_options
 from coeval.study.access import OPERATOR, Context
 
 
@@ -17,31 +17,33 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     rounds.add_argument("--model", default="")
     rounds.add_argument("--samples", type=int, default=1, metavar="N", help="how often to ask")
+    rounds.add_argument("--count", type=int, default=5, metavar="N", help="criteria to ask for each time")
+    rounds.add_argument("--examples", type=int, default=0, metavar="N", help="instances to show the model")
+    rounds.add_argument("--temperature", type=float)
+    rounds.add_argument("--top-p", type=float)
     rounds.set_defaults(command=_draft_criteria)
-    one = kinds.add_parser("evaluations", parents=[task], help="evaluate every instance by every criterion")
-    one.add_argument("--model", default="")
-    one.add_argument("--protocol", default="coeval")
-    one.add_argument("--samples", type=int, metavar="N", help="answers to average")
-    one.add_argument("--logprobs", action="store_true", help="the expected score from log-probabilities")
-    one.add_argument("--temperature", type=float)
-    one.add_argument("--persona", default="")
-    one.add_argument("--label", default="", help="what the run is called (default: model and protocol)")
-    one.add_argument("--concurrency", type=int, default=0, metavar="N")
-    one.add_argument("--limit", type=int, metavar="N", help="make at most N drafts now")
-    one.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
-    one.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
-    one.add_argument("--steps", action="store_true", help="write and give evaluation steps (auto-CoT)")
-    one.add_argument(
-        "--plan", type=Path, metavar="FILE", help="fusion: the plan to follow (default: a drafted one)"
+    evaluations = kinds.add_parser(
+        "evaluations", parents=[task], help="evaluate every instance by every criterion"
     )
-    one.add_argument(
-        "--assistants", nargs="+", default=[], metavar="NAME|column:low:high", help="fusion: which"
+    add_judging_options(evaluations)
+    evaluations.add_argument("--concurrency", type=int, default=0, metavar="N")
+    evaluations.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    evaluations.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    evaluations.add_argument(
+        "--replay", action="store_true", help="answer from the ledger alone, without network"
     )
-    one.add_argument("--ablation", action="store_true", help="fusion: the same without assistants")
-    one.add_argument("--retry-unscored", action="store_true", help="send unscored drafts again")
-    one.add_argument("--replay", action="store_true", help="answer from the ledger alone, without network")
-    one.add_argument("--estimate", action="store_true", help="say what it would take, and stop")
-    one.set_defaults(command=_draft_evaluations)
+    evaluations.add_argument("--estimate", action="store_true", help="say what it would take, and stop")
+    evaluations.add_argument(
+        "--show-prompt",
+        nargs="?",
+        const="",
+        metavar="INSTANCE",
+        help="print the question about an instance (default: the first), and stop",
+    )
+    evaluations.add_argument(
+        "--criterion", type=int, default=1, metavar="N", help="with --show-prompt: by which"
+    )
+    evaluations.set_defaults(command=_draft_evaluations)
 
 
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
@@ -49,7 +51,17 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.drafting.proposing import draft_criteria
 
     proposals = asyncio.run(
-        draft_criteria(context, OPERATOR, options.task, model=options.model, samples=options.samples)
+        draft_criteria(
+            context,
+            OPERATOR,
+            options.task,
+            model=options.model,
+            samples=options.samples,
+            count=options.count,
+            examples=options.examples,
+            temperature=options.temperature,
+            top_p=options.top_p,
+        )
     )
     state = rounds.open_round(context, OPERATOR, options.task, proposals)
     for proposal in state.proposals:
@@ -59,27 +71,18 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     from coeval.llm.running.ledger import Prices
-    from coeval.study.drafting import estimating, execution
-    from coeval.study.drafting.run_settings import RunSettings
+    from coeval.study.drafting import estimating, execution, preview
 
-    settings = RunSettings(
-        model=options.model,
-        protocol=options.protocol,
-        samples=options.samples,
-        temperature=options.temperature,
-        persona=options.persona,
-        logprobs=options.logprobs,
-        label=options.label,
+    settings = replace(
+        read_judging_options(options),
         concurrency=options.concurrency,
-        limit=options.limit,
         prices=Prices(options.price_in, options.price_out),
-        retry_unscored=options.retry_unscored,
         replay=options.replay,
-        steps=options.steps,
-        plan=_read_plan(options.plan),
-        assistants=tuple(options.assistants),
-        ablation=options.ablation,
     )
+    if options.show_prompt is not None:
+        where = {"instance": options.show_prompt, "criterion": options.criterion}
+        print(preview.show_question(context, OPERATOR, options.task, settings, **where))
+        return
     if options.estimate:
         print(estimating.estimate_run(context, OPERATOR, options.task, settings))
         return
@@ -88,13 +91,6 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     print(report)
     if not report.complete:
         raise SystemExit(1)
-
-
-def _read_plan(path: Path | None) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip() if path else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as a plan: {error}.") from error
 
 
 def _show_progress(progress: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coeval.domain import DraftStatus, Job, JobState, Person, Study
-from coeval.errors import InputError, ModelError, NotAllowedError
+from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError
 from coeval.llm.running.ledger import Prices
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts, jobs
@@ -19,6 +19,7 @@ from coeval.study.access import Context
 from coeval.study.drafting import batches, helping
 from coeval.study.drafting.estimating import estimate_run
 from coeval.study.drafting.execution import run_drafting
+from coeval.study.drafting.preview import show_question
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
@@ -184,6 +185,46 @@ def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_p
     report = asyncio.run(batches.read_results(context, ready, results, Prices()))
     assert (report.answered, len(report.bad_lines), report.runs[0].complete) == (8, 1, True)
     assert len(latest(context, "batch")) == 8
+
+
+def test_answers_of_a_batch_that_cannot_be_read_go_to_a_second_file(
+    context: Context, ready: Person, tmp_path: Any
+) -> None:
+    def answer_file(questions: Any, results: Any, text: str) -> None:
+        with results.open("w") as file:
+            for line in map(json.loads, questions.read_text().splitlines()):
+                body = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+                response = {"status_code": 200, "body": body}
+                file.write(json.dumps({"custom_id": line["custom_id"], "response": response}) + "\n")
+
+    first, second, results = (tmp_path / name for name in ("first.jsonl", "second.jsonl", "results.jsonl"))
+    settings = RunSettings(label="batch", protocol="score-only", temperature=0.5, persona="evaluator")
+    asyncio.run(batches.write_questions(context, ready, "demo", settings, first))
+    body = json.loads(first.read_text().splitlines()[0])["body"]
+    assert body["temperature"] == 0.5 and "careful evaluator" in body["messages"][0]["content"]
+    answer_file(first, results, "I like it.")
+    report = asyncio.run(batches.read_results(context, ready, results, Prices()))
+    assert report.runs[0].unscored > 0 and "--replay" not in str(report)
+    again = replace(settings, retry_unscored=True)
+    writer = asyncio.run(batches.write_questions(context, ready, "demo", again, second))
+    assert writer.written == report.runs[0].unscored
+    answer_file(second, results, "Score: 4")
+    asyncio.run(batches.read_results(context, ready, results, Prices()))
+    assert {draft.score for draft in latest(context, "batch")} == {4.0}
+
+
+def test_the_question_is_shown_before_anything_is_sent(context: Context, ready: Person) -> None:
+    settings = RunSettings(model="m", protocol="analyze-rate", persona="evaluator")
+    question = show_question(context, ready, "demo", settings, criterion=2)
+    assert question.criteria == ("Be true.",) and "careful evaluator" in str(question)
+    with start_stub() as stub:
+        asyncio.run(run_drafting(connected(context, stub), ready, "demo", settings))
+        asked = [body["messages"] for body in stub.bodies]
+    assert [{"role": t.role, "content": t.content} for t in question.request.messages] in asked
+    with pytest.raises(NotFoundError, match="no instance"):
+        show_question(context, ready, "demo", settings, instance="nowhere")
+    with pytest.raises(NotFoundError, match="the set has 2"):
+        show_question(context, ready, "demo", settings, criterion=3)
 
 
 def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, ready: Person) -> None:

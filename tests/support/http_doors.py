@@ -341,6 +341,7 @@ def setup_prefill() -> list[Door]:
         Door("drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("drafting.jobs.restart_job", setup("job-retry", **opened)),
         Door("drafting.jobs.cancel_job", setup("job-cancel", **opened)),
+        Door("drafting.preview.show_question", setup("prefill-question", put=fixed(prefill_model="m"), **opened)),
         Door("drafting.estimating.estimate_run", setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill", "select"))
           for name in ("drafting.jobs.list_jobs", "drafting.helping.list_steps",
@@ -410,6 +411,7 @@ ELSEWHERE = {
     "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
     "coeval.study.drafting.assistants.correlate_run": "",
+    "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 

@@ -147,8 +147,8 @@ class Runner:
             return answer_of(call)
         if self._replay:
             raise CallError(
-                f"The ledger holds no answer of {request.model} to request {key[0][:12]}, sample {key[1]}: run "
-                "it without --replay to ask the model.",
+                f"The ledger holds no answer of {request.model} to request {key[0][:12]}, sample {key[1]}: ask "
+                "the model, or write the question to a batch file (batch write).",
                 Failure.NOT_IN_LEDGER,
             )
         return await self._try(key, request)

@@ -38,7 +38,7 @@ class _NoNetwork:
 
     async def send(self, request: Request, answers: int = 1) -> Exchange:
         raise ModelError(
-            f"A replay sends nothing to {request.model}: run it without --replay to ask the model."
+            f"A replay sends nothing to {request.model}: ask the model, or write a batch file (batch write)."
         )
 
     async def close(self) -> None:

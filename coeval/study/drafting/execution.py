@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Instance, Person
-from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
+from coeval.domain import Answer, Ask, Draft, DraftStatus, ImportedDraft, Instance, Person, Request
+from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError, Failure
 from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
@@ -108,7 +108,8 @@ async def _draft_held(
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
         settings = await _write_what_is_missing(context, slug, settings, runner.ask)
         prepared = prepare_run(context, person, slug, settings)
-        work = _Work(context, prepared, runner.ask, hold)
+        ask = _without_asking_again(runner.ask) if settings.replay else runner.ask
+        work = _Work(context, prepared, ask, hold)
         summary = await run_all(
             prepared.items,
             work.judge,
@@ -243,6 +244,21 @@ class _Judged:
 def _unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judgment:
     blank = ImportedDraft(instance.external_id, "", None, reason=f"{reason} {RETRY}", raw=raw)
     return Judgment(dict.fromkeys(item.criteria, blank))
+
+
+def _without_asking_again(ask: Ask) -> Ask:
+    """For a replay: where the ledger holds no second answer, the first one stands, read or unread."""
+
+    async def replay(request: Request, sample: int) -> Answer:
+        try:
+            return await ask(request, sample)
+        except CallError as error:
+            first = [turn for turn in request.messages if turn.role == "assistant"]
+            if error.kind is not Failure.NOT_IN_LEDGER or not first:
+                raise
+            return Answer(first[-1].content)
+
+    return replay
 
 
 def _further(ask: Ask, attempt: int) -> Ask:

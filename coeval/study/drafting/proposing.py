@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from coeval.domain import Person, Proposal
 from coeval.errors import InputError
+from coeval.llm.ideation.criteria import MAX_EXAMPLES
 from coeval.llm.ideation.criteria import draft_criteria as ask_for_criteria
+from coeval.store.queries import tasks
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.drafting.endpoint import build_runner
 
 
 @use_case(OWNERS)
 async def draft_criteria(
-    context: Context, person: Person, slug: str, *, model: str = "", samples: int = 1
+    context: Context,
+    person: Person,
+    slug: str,
+    *,
+    model: str = "",
+    samples: int = 1,
+    count: int = 5,
+    examples: int = 0,
+    temperature: float | None = None,
+    top_p: float | None = None,
 ) -> list[Proposal]:
     """Have a model propose criteria for a task; near-duplicates over the samples are merged.
 
@@ -23,5 +34,15 @@ async def draft_criteria(
         raise InputError(f"{samples} samples cannot be asked for: choose 1 to 50.")
     with context.store.read() as db:
         task = require_task(db, slug)
+        shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
     async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
-        return list(await ask_for_criteria(runner.ask, task, model or context.settings.model, samples))
+        return await ask_for_criteria(
+            runner.ask,
+            task,
+            model or context.settings.model,
+            samples,
+            count=count,
+            temperature=temperature,
+            top_p=top_p,
+            examples=shown,
+        )

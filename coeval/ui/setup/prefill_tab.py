@@ -13,7 +13,7 @@ from coeval.llm.prompting.options import PERSONAS
 from coeval.llm.protocols.registry import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.study import tasks
-from coeval.study.drafting import estimating, jobs
+from coeval.study.drafting import estimating, jobs, preview
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import Worker
 from coeval.ui.components.view import Node, View, el, table
@@ -21,6 +21,7 @@ from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.judge_helps import FusionBox, StepsBox
 from coeval.ui.study_app.criteria.criteria_views import model_hint
 
+EFFORTS = ["", "minimal", "low", "medium", "high"]
 SECONDS = 2.0
 """How often the page asks how far a job is."""
 
@@ -38,6 +39,7 @@ class PrefillTab(Tab):
                 View(el("div", el("h4", "Draft evaluations"), model_hint(settings.has_model, settings.model)))
                 self.settings = self._build_settings()
                 with gr.Row(elem_classes="actions"):
+                    self.see = gr.Button("See the question", elem_id="prefill-question", scale=0)
                     self.ask = gr.Button("Estimate", elem_id="prefill-estimate", scale=0)
                     self.start = gr.Button(
                         "Start",
@@ -78,15 +80,24 @@ class PrefillTab(Tab):
             price_out = gr.Number(0, minimum=0, label="Price of 1M answer tokens")
         persona = gr.Dropdown([(what, name) for name, what in PERSONAS.items()], value="", label="Persona")
         logprobs = gr.Checkbox(label="Expected score from log-probabilities")
+        reference = gr.Checkbox(label="Show the judge each instance's reference", elem_id="prefill-reference")
+        with gr.Accordion("More settings", open=False):
+            top_p = gr.Textbox("", label="top_p (empty: the model's own)", max_length=6)
+            max_tokens = gr.Number(0, precision=0, minimum=0, label="Most tokens of an answer (0: no limit)")
+            effort = gr.Dropdown(
+                EFFORTS, value="", label="Reasoning effort (for reasoning models; empty: the model's own)"
+            )
         label = gr.Textbox("", label="Label (empty: made from the settings)", max_length=120)
         self.steps = StepsBox(self.context, self.task, model)
         self.fusion = FusionBox(self.context, self.task, model)
         own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
-        return [*own, self.steps.use, *self.fusion.inputs]
+        more = [reference, top_p, max_tokens, effort]
+        return [*own, *more, self.steps.use, *self.fusion.inputs]
 
     def _wire(self) -> None:
         state = [self.jobs, self.run, self.cancel, self.resume, self.retry]
         self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs]
+        self.on(self.see.click, self.on_see, self.settings, self.estimate, show_progress="minimal")
         self.on(self.ask.click, self.on_estimate, self.settings, self.estimate, show_progress="minimal")
         self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
         self.on(self.cancel.click, self.on_cancel, outputs=state)
@@ -102,6 +113,16 @@ class PrefillTab(Tab):
         with suppress(NotFoundError):  # without criteria or instances there is nothing to help with yet
             state |= self.steps.update(person, slug) | self.fusion.update(person, slug)
         return state
+
+    def on_see(self, person: Person, slug: str, *values: Any) -> Node:
+        question = preview.show_question(self.context, person, need_task(slug), read_form(values))
+        about = f"About instance “{question.instance}” by: {'; '.join(question.criteria)}"
+        turns = [
+            part
+            for turn in question.request.messages
+            for part in (el("h5", f"Role: {turn.role}"), el("pre.question", turn.content))
+        ]
+        return el("div.card", el("h4", "The judge would be asked"), el("p", about), *turns)
 
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
         estimate = estimating.estimate_run(self.context, person, need_task(slug), read_form(values))
@@ -158,13 +179,17 @@ class PrefillTab(Tab):
 
 def read_form(values: tuple[Any, ...]) -> RunSettings:
     """The form's values as the settings of a run."""
-    model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *help_ = values
-    steps, assistants, ablation, plan = help_
+    model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
+    reference, top_p, max_tokens, effort, steps, assistants, ablation, plan = further
     return RunSettings(
         model=(model or "").strip(),
         protocol=protocol,
         samples=int(samples) if samples else None,
-        temperature=read_temperature(temperature),
+        temperature=read_decimal("temperature", temperature, 2),
+        top_p=read_decimal("top_p", top_p, 1),
+        max_tokens=int(max_tokens) if max_tokens else None,
+        reasoning_effort=effort or "",
+        reference=bool(reference),
         persona=persona or "",
         logprobs=bool(logprobs),
         label=(label or "").strip(),
@@ -176,13 +201,13 @@ def read_form(values: tuple[Any, ...]) -> RunSettings:
     )
 
 
-def read_temperature(text: str | None) -> float | None:
-    """The temperature as typed; None where the box is empty.
+def read_decimal(name: str, text: str | None, most: float) -> float | None:
+    """A number from 0 to ``most`` as typed; None where the box is empty.
 
     Raises:
-        InputError: it is not a number from 0 to 2.
+        InputError: it is none.
 
-    >>> read_temperature(" 0.7 "), read_temperature("")
+    >>> read_decimal("temperature", " 0.7 ", 2), read_decimal("temperature", "", 2)
     (0.7, None)
     """
     if not (text or "").strip():
@@ -191,8 +216,8 @@ def read_temperature(text: str | None) -> float | None:
         value = float(text or "")
     except ValueError:
         value = float("nan")
-    if not 0 <= value <= 2:
-        raise InputError(f"“{text}” is not a temperature: type a number from 0 to 2, or leave it empty.")
+    if not 0 <= value <= most:
+        raise InputError(f"“{text}” is not a {name}: type a number from 0 to {most:g}, or leave it empty.")
     return value
 
 
