@@ -47,7 +47,17 @@ from coeval.domain.leases import LEASE, Lease
 from coeval.domain.people import Account, Invitation, Person, Role
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task
-from coeval.domain.work import Adjudication, Assignment, Change, Dispute, Filter, Mark
+from coeval.domain.work import (
+    Adjudication,
+    Assignment,
+    Change,
+    Dispute,
+    Filter,
+    InstanceState,
+    Mark,
+    Only,
+    Remark,
+)
 
 __all__ = [
     "CONTEXT_ROLES",
@@ -87,8 +97,10 @@ __all__ = [
     "MAX_REMARK",
     "MAX_TEXT",
     "Lease",
+    "InstanceState",
     "Mark",
     "Message",
+    "Only",
     "Origin",
     "Participant",
     "Person",
@@ -97,6 +109,7 @@ __all__ = [
     "Proposal",
     "Quote",
     "QuotePlace",
+    "Remark",
     "Request",
     "Role",
     "RowKind",

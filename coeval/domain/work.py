@@ -41,6 +41,46 @@ class Mark:
     comment: str = ""
 
 
+class Only(StrEnum):
+    """Which instances an owner looks through."""
+
+    ALL = "all"
+    UNSCORED = "with unscored drafts"
+    FLAGGED = "flagged or commented on"
+    DIFFERING = "where people differ"
+    UNTOUCHED = "judged by nobody yet"
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceState:
+    """An instance as an owner's list shows it; input and output are cut short."""
+
+    external_id: str
+    document: str
+    system: str
+    input: str
+    output: str
+    n_drafts: int
+    """Drafts of the shown run that have a score."""
+    n_unscored: int
+    n_people: int
+    n_flagged: int
+    n_comments: int
+    apart: float | None
+    """How far apart the latest scores of two people are at most, by any criterion; None where nobody can differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What one person said of an instance as a whole."""
+
+    person: str
+    flagged: bool
+    skipped: bool
+    comment: str
+    at: str
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One save of one person; ``before`` is the score of the revision it followed."""

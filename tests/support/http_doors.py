@@ -313,6 +313,10 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.design.get_design", setup("task-picker", "input", out="design-state")),
         Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
         Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
+        *(Door(f"scrutiny.browsing.{name}", setup("data", "select")) for name in ("list_instances", "list_systems")),
+        Door("scrutiny.browsing.list_instances", setup("data-only", "input", first=("data",))),
+        Door("scrutiny.browsing.view_instance", setup("data-instance", "input", first=("data",), put=looked_at,
+                                                      pick=False)),
         Door("importing.columns.list_columns", setup("task-picker", "input", out="task-state")),
         Door("importing.columns.set_columns", setup("save-columns", put=seen_by_people, before=[PICKED])),
         *(Door(f"scrutiny.review.{name}", setup("review", "select"))
@@ -321,6 +325,10 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared, pick=False)),
         Door("scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision, pick=False)),
     ]  # fmt: skip
+
+
+def looked_at(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    return {"data-instance": {"own": "1a", "other": "2b", "none": "no-such"}[which]}
 
 
 def seen_by_people(world: World, page: Page, who: str, which: str) -> dict[str, Any]:

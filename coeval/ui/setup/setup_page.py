@@ -14,6 +14,7 @@ from coeval.ui.setup.hosting_tab import HostingTab
 from coeval.ui.setup.import_tab import ImportTab
 from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.prefill_tab import PrefillTab
+from coeval.ui.setup.review.data_tab import DataTab
 from coeval.ui.setup.review.review_tab import ReviewTab
 from coeval.ui.setup.task.tasks_tab import TasksTab
 
@@ -21,6 +22,7 @@ TABS: tuple[type[Tab], ...] = (
     TasksTab,
     ImportTab,
     PrefillTab,
+    DataTab,
     ReviewTab,
     PeopleTab,
     CrowdTab,
