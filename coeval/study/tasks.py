@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from coeval.domain import MAX_TEXT, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.store import Database
-from coeval.store.queries import criteria, tasks
+from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
@@ -77,9 +77,10 @@ def check_task(task: Task) -> Task:
 
 @use_case(EVERYONE)
 def list_tasks(context: Context, person: Person) -> list[Task]:
-    """See which tasks there are."""
+    """See which tasks there are; those in the archive are not listed."""
     with context.store.read() as db:
-        return tasks.list_tasks(db)
+        away = archive.list_archived_ids(db)
+        return [task for task in tasks.list_tasks(db) if task.id not in away]
 
 
 @use_case(EVERYONE)

@@ -130,3 +130,37 @@ def test_a_new_task_has_a_design_of_its_own(owner: Any, server: LiveServer) -> N
     expect(page.locator("#design-blind input[type=number]")).to_have_value("0")
     page.goto(f"{server.url}/admin/?task=demo")
     expect(page.locator("#design-blind input[type=number]")).to_have_value("30")
+
+
+def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: LiveServer) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=demo")
+    page.locator("#task-state").get_by_text("Where it stands").wait_for()
+    page.get_by_role("button", name="Copy or archive").click()
+    field(page, "copy-name").fill("Second round")
+    page.get_by_role("button", name="Copy the set-up").click()
+    page.locator("#design-heading").get_by_text("of second-round").wait_for()
+    expect(field(page, "task-slug")).to_have_value("second-round")
+    page.locator("#task-state").get_by_text("0 instances imported").wait_for()
+    field(page, "archive-typed").fill("second-round")
+    page.get_by_role("button", name="Archive the task").click()
+    page.locator("#design-heading").get_by_text("of demo").wait_for()
+    page.locator("#archived input").click()
+    page.get_by_role("option", name="Second round").click()
+    page.get_by_role("button", name="Take it out again").click()
+    page.locator("#design-heading").get_by_text("of second-round").wait_for()
+    expect(page.locator("#task-picker input")).to_have_value("Second round")
+
+
+def test_the_data_of_a_task(owner: Any, server: LiveServer) -> None:
+    page = owner
+    page.goto(f"{server.url}/admin/?task=demo&tab=data")
+    page.locator("#data-count").get_by_text("15 instances").wait_for()
+    field(page, "data-search").fill("parcel-B")
+    field(page, "data-search").press("Enter")
+    page.locator("#data-count").get_by_text("1 instance.").wait_for()
+    page.locator("#data-instance input").click()
+    page.get_by_role("option", name="parcel-B").click()
+    view = page.locator("#data-view")
+    view.get_by_text("its lines").first.wait_for()
+    expect(view).to_contain_text("Instance parcel-B")

@@ -8,10 +8,14 @@ import pytest
 
 from coeval.domain import ColumnRole, Criterion, Instance, Person, Scale, Study, Task
 from coeval.errors import InputError
+from coeval.rules.arms import Design
 from coeval.study import tasks
 from coeval.study.access import Context
+from coeval.study.criteria.rounds import get_criteria_set
 from coeval.study.importing.columns import list_columns, set_columns
 from coeval.study.importing.importing import import_study
+from coeval.study.scrutiny.design import get_design, set_design
+from coeval.study.task_keeping import archive_task, copy_setup, list_archived, restore_task
 
 TASK = Task("letters", "Letters", "Write a letter.")
 WIDER = replace(TASK, scale=Scale(1, 7))
@@ -42,3 +46,41 @@ def test_owners_choose_who_sees_a_column(context: Context, owner: Person) -> Non
         set_columns(context, owner, "letters", {"size": ColumnRole.SHOWN})
     with pytest.raises(InputError, match="“topic” cannot be input"):
         set_columns(context, owner, "letters", {"topic": ColumnRole.INPUT})
+
+
+def test_an_archived_task_is_listed_no_more_and_keeps_everything(context: Context, owner: Person) -> None:
+    tasks.add_task(context, owner, TASK)
+    with pytest.raises(InputError, match="type its short name: letters"):
+        archive_task(context, owner, "letters", "Letters")
+    assert [task.slug for task in tasks.list_tasks(context, owner)] == ["letters"]
+    archive_task(context, owner, "letters", " letters ")
+    assert tasks.list_tasks(context, owner) == []
+    assert [task.slug for task in list_archived(context, owner)] == ["letters"]
+    assert tasks.get_task(context, owner, "letters").description == TASK.description
+    with pytest.raises(InputError, match="archived already"):
+        archive_task(context, owner, "letters", "letters")
+    with pytest.raises(InputError, match="There is a task “letters” already"):
+        tasks.add_task(context, owner, TASK)
+    restore_task(context, owner, "letters")
+    assert [task.slug for task in tasks.list_tasks(context, owner)] == ["letters"]
+    with pytest.raises(InputError, match="is not archived"):
+        restore_task(context, owner, "letters")
+
+
+def test_a_copied_set_up_has_texts_design_and_criteria_and_no_work(
+    context: Context, owner: Person, study: Study
+) -> None:
+    import_study(context, owner, study)
+    set_design(context, owner, "demo", Design(blind_share=0.25, idle_seconds=90))
+    new = copy_setup(context, owner, "demo", "Second round")
+    stands = tasks.get_task_state(context, owner, "second-round")
+    assert (stands.n_instances, stands.version, stands.n_criteria, stands.runs) == (0, 1, 2, ())
+    assert get_design(context, owner, new.slug).design == Design(blind_share=0.25, idle_seconds=90)
+    # the criteria are the new task's own: what happens to them leaves the first task alone
+    before, after = (get_criteria_set(context, owner, slug) for slug in ("demo", new.slug))
+    assert before and after and [one.text for one in before.criteria] == [one.text for one in after.criteria]
+    assert not {one.id for one in before.criteria} & {one.id for one in after.criteria}
+    with pytest.raises(InputError, match="“second-round” already"):
+        copy_setup(context, owner, "demo", "Second round")
+    with pytest.raises(InputError, match="has no name"):
+        copy_setup(context, owner, "demo", " ")

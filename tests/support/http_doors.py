@@ -313,6 +313,11 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.design.get_design", setup("task-picker", "input", out="design-state")),
         Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
         Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
+        Door("task_keeping.list_archived", setup("task-picker", "input", out="archive-offer", pick=False), OWN, OWN),
+        Door("task_keeping.copy_setup", setup("copy-task", put=fixed(copy_name="A copy"))),
+        Door("task_keeping.archive_task", setup("archive-task", put=short_name)),
+        Door("task_keeping.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
+                                                pick=False), OWN, OWN),
         *(Door(f"scrutiny.browsing.{name}", setup("data", "select")) for name in ("list_instances", "list_systems")),
         Door("scrutiny.browsing.list_instances", setup("data-only", "input", first=("data",))),
         Door("scrutiny.browsing.view_instance", setup("data-instance", "input", first=("data",), put=looked_at,
@@ -325,6 +330,10 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared, pick=False)),
         Door("scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision, pick=False)),
     ]  # fmt: skip
+
+
+def short_name(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    return {"archive-typed": slug_of("demo", which)}
 
 
 def looked_at(world: World, page: Page, who: str, which: str) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions
 from coeval.study.scrutiny import steps
 from coeval.study.scrutiny.steps import Sent
+from coeval.study.task_keeping import archive_task
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.roles import load_rules
 from tests.conftest import make_study
@@ -93,6 +94,8 @@ class World:
             self._open_vote("voting" + suffix)
             for base in (*STANDINGS, "fresh"):
                 _import(self.context, base + suffix)
+        _import(self.context, "away", n_instances=1, n_criteria=1)
+        archive_task(self.context, OPERATOR, "away", "away")
         _import(self.context, "quiz", n_instances=1, n_criteria=1)
         exams.set_keys(self.context, OPERATOR, "quiz", "instance,criterion,accepted\n1a,1,3\n")
         for suffix in ("", OTHER):

@@ -29,6 +29,7 @@ from coeval.store.migrations.m040_planted_text import m040_planted_text
 from coeval.store.migrations.m045_column_role import m045_column_role
 from coeval.store.migrations.m046_call_endpoint import m046_call_endpoint
 from coeval.store.migrations.m047_quote_place import m047_quote_place
+from coeval.store.migrations.m060_task_archive import m060_task_archive
 
 migrations = Migrations("coeval")
 for migration in (
@@ -52,5 +53,6 @@ for migration in (
     m045_column_role,
     m046_call_endpoint,
     m047_quote_place,
+    m060_task_archive,
 ):
     migrations()(migration)

@@ -18,6 +18,7 @@ from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Event, Tab, Update
 from coeval.ui.setup.task.columns_box import ColumnsBox
 from coeval.ui.setup.task.design_box import DesignBox
+from coeval.ui.setup.task.keeping_box import KeepingBox
 
 FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
 
@@ -42,11 +43,15 @@ class TasksTab(Tab):
                 self.state = View(elem_id="task-state")
         self.columns = ColumnsBox(self.context, self.task)
         self.design = DesignBox(self.context, self.task)
+        self.keeping = KeepingBox(self.context, self.task)
         self.of = gr.State(None)
         own = [*self.form.values(), self.state, self.of, self.new, self.save]
-        self.outputs = [*own, *self.columns.outputs, *self.design.outputs]
+        self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
         self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
+
+        # the picker also moves by itself, when a task is copied, archived or imported
+        self.load_on(self.task.change)
 
     def load_on(self, event: Event) -> None:
         self.on(event, self.load, [self.of])
@@ -70,6 +75,7 @@ class TasksTab(Tab):
             self.save: gr.Button(interactive=True),
             **self.columns.load(person, slug),
             **self.design.load(person, slug),
+            **self.keeping.load(person, slug),
         }
 
     def on_new(self, person: Person, slug: str) -> Update:
