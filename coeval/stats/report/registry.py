@@ -54,3 +54,13 @@ SECTIONS: tuple[Section, ...] = (
     Section("behaviour", behaviour_section),
     Section("quotes", quotes_section),
 )
+
+
+def list_tables(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> list[tuple[str, Table]]:
+    """The tables that sections bring with them, each with the page of the Agreement tab that it stands on."""
+    return [
+        (section.tab, table)
+        for section in SECTIONS
+        if section.tables is not None
+        for table in section.tables(section.of(study, replicates=replicates, seed=seed))
+    ]

@@ -11,6 +11,7 @@ from coeval.stats.behaviour.actions import ACTIONS, BEHAVIOURS, KINDS, action_ra
 from coeval.stats.estimates.results import plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.document import build_report
+from coeval.stats.report.registry import list_tables
 from coeval.stats.report.tables import Table
 
 Document = Mapping[str, Any]
@@ -30,11 +31,13 @@ def paper_tables(
     -------
     list of Table
         Criteria actions (with votes), evaluation actions, score changes, agreement, pairwise agreement, time,
-        mean pairwise correlations, the four behaviours, score distributions, systems, judges, and the effect
-        of assistance; a table without a row is left out.
+        mean pairwise correlations, the four behaviours, score distributions, systems, judges, the effect of
+        assistance, and what further sections bring; a table without a row is left out.
     """
     document = build_report(study) if report is None else report
     tables = [make(document) for make in _MAKERS]
+    own = list_tables(study, replicates=document["replicates"], seed=document["seed"])
+    tables += [table for _, table in own]
     if votes is not None:
         tables.insert(0, _criteria_actions(votes))
     return [table for table in tables if len(table.frame)]

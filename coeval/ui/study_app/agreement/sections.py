@@ -10,10 +10,12 @@ from coeval.domain import Person
 from coeval.errors import NotFoundError
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.notes import study_notes
+from coeval.stats.report.registry import list_tables
 from coeval.study.access import Context
 from coeval.study.statistics import get_statistic
+from coeval.ui.components.view import Node
 from coeval.ui.study_app.agreement import alignment, assistance, changes, people, systems, times
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, message
+from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
 
@@ -51,7 +53,15 @@ def get_pages(context: Context, person: Person, slug: str, section: str) -> Iter
         yield Page(banner=message("Nobody has scored anything yet", text))
         return
     for page in SECTIONS[section].build(get):
-        yield replace(page, notes=[*get(list_notes), *page.notes])
+        further = _further_tables(get, section) if page.whole else []
+        yield replace(page, tables=[*page.tables, *further], notes=[*get(list_notes), *page.notes])
+
+
+def _further_tables(get: Get, section: str) -> list[Node | None]:
+    """The tables of the report's sections that have no page of their own (see ``stats.report.registry``)."""
+    return [
+        data_table(table.title, table.frame, table.note) for tab, table in get(list_tables) if tab == section
+    ]
 
 
 def get_figure(context: Context, person: Person, slug: str, section: str, name: str) -> Figure:
