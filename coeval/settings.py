@@ -63,10 +63,9 @@ class Snapshots:
     endpoint: str = ""
     """The Hub's address; empty for the usual one."""
     minutes: float = 5.0
-
-    @property
-    def wanted(self) -> bool:
-        return bool(self.folder or self.repo)
+    """How often a whole copy may be due; what changes goes there at once."""
+    lineage: str = ""
+    """Which study to go on with where a place holds several."""
 
     def __repr__(self) -> str:
         token = "set" if self.token else "not set"
@@ -213,6 +212,7 @@ def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
         token=values.get("HF_TOKEN", ""),
         endpoint=values.get("HF_ENDPOINT", "").rstrip("/"),
         minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or 5),
+        lineage=values.get("COEVAL_LINEAGE", "").strip().lower(),
     )
 
 

@@ -18,6 +18,11 @@ def serve(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--db", help="the SQLite file (default: COEVAL_DB, else data/coeval.db)")
     parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
+    parser.add_argument(
+        "--start-empty",
+        action="store_true",
+        help="begin a new study where the file is gone, although a place of snapshots holds one or cannot be read",
+    )
     options = parser.parse_args(arguments)
     reported(lambda: _serve(options))
 
@@ -32,7 +37,7 @@ def _serve(options: argparse.Namespace) -> None:
     # imported late: the commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server
 
-    run_server(settings, host, port, when_built=_collect_what_follows)
+    run_server(settings, host, port, start_empty=options.start_empty, when_built=_collect_what_follows)
 
 
 def _collect_what_follows() -> None:

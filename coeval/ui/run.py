@@ -15,28 +15,37 @@ from coeval.errors import InputError
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.hosting.leftovers import sweep
-from coeval.study.hosting.snapshots import open_kept
+from coeval.study.hosting.opening import open_kept
 from coeval.study.importing.demo import ensure_demo
 from coeval.ui.app import build_app
 from coeval.ui.server.connections import build_protocol
 from coeval.ui.server.logs import ShortLines
+from coeval.ui.standby import Standby
 
 
 def run_server(
-    settings: Settings, host: str, port: int, *, when_built: Callable[[], None] = lambda: None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    start_empty: bool = False,
+    when_built: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve CoEval on an address until interrupted; ``when_built`` is called before the first visitor is let in.
 
+    ``start_empty`` begins a new study where there is no file, whatever the places of snapshots hold.
+
     Raises:
         InputError: the port is taken.
-        StorageError: the file cannot be opened, or it is gone and no place of snapshots can be asked.
+        StorageError: the file cannot be opened, or a place of snapshots cannot be read.
     """
     _check_free(host, port)
     # what is written from here on, the database and its copies first of all, is nobody else's to read
     os.umask(0o077)
     sys.stderr = ShortLines(sys.stderr)
     settings = replace(settings, host=host, port=port)
-    store, keeper = open_kept(settings)
+    with Standby(host, port) as standby:
+        store, keeper = open_kept(settings, start_empty=start_empty, on_wait=standby.say)
     context = Context(store, settings)
     sweep(context)
     ensure_demo(context)

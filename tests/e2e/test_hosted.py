@@ -52,7 +52,7 @@ def host(tmp_path: Path) -> Iterator[LiveServer]:
         context, OPERATOR, replace(study, task=exam, criteria=one, instances=study.instances[:1], runs=(run,))
     )
     context.store.close()
-    found = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(tmp_path / "shelf"))
+    found = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(tmp_path / "place"))
     yield found
     found.process.kill()
 
@@ -63,11 +63,16 @@ def open_page(browser: Browser) -> Page:
     return page
 
 
-def set_up(page: Page, host: LiveServer) -> str:
-    """The owner signs in by name, writes the exam's key, and gives the task out; the address for Prolific."""
+def sign_in(page: Page, host: LiveServer) -> None:
     page.goto(f"{host.url}/signin")
     page.fill("#name", "Olu")
     page.click("button")
+    page.locator("#me").get_by_text("Olu").wait_for()
+
+
+def set_up(page: Page, host: LiveServer) -> str:
+    """The owner signs in by name, writes the exam's key, and gives the task out; the address for Prolific."""
+    sign_in(page, host)
     page.goto(f"{host.url}/admin/?task=exam&tab=crowd")
     page.get_by_text("This task is open").wait_for()
     page.get_by_text("Answer keys").click()
@@ -173,11 +178,12 @@ def test_a_hosted_study_from_set_up_to_a_restart_on_an_empty_disk(host: LiveServ
     for page in (one, two, three):
         page.context.close()
     owner.goto("about:blank")  # an open page would call the stopped server all the time
-    end(host)  # takes a last snapshot
+    end(host)
     for path in host.db.parent.iterdir():
         path.unlink()
     host.restart()
-    owner.goto(f"{host.url}/admin/?task=demo&tab=hosting")  # the session is in the file too
+    sign_in(owner, host)  # what came back from a snapshot lets nobody in by an old cookie
+    owner.goto(f"{host.url}/admin/?task=demo&tab=hosting")
     owner.get_by_text("This file came back from").wait_for()
     assert numbers_of(host, owner) == before
     end(host)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -23,10 +24,12 @@ from coeval.domain import Person, Study
 from coeval.errors import StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
+from coeval.store.engines.files import is_damaged
 from coeval.store.engines.health import examine_file
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import calls, drafts
-from coeval.store.snapshots.copies import NAME, is_sound
+from coeval.store.snapshots.folder_place import FolderPlace
+from coeval.store.snapshots.restoring import list_lineages, restore, survey_places
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.importing.staging import remove_unfinished
@@ -141,13 +144,16 @@ def imports_left(db: Database) -> tuple[int, int]:
 
 
 def check_copies(folder: Path) -> int:
-    """Whatever has the name of a copy is one; gives how many there were, and makes room."""
-    shelf = folder / "shelf"
-    snapshots = [name for name in shelf.iterdir() if NAME.fullmatch(name.name)] if shelf.is_dir() else []
-    backups = list(folder.glob("*.db"))
-    assert all(is_sound(copy) for copy in [*snapshots, *backups])
+    """Whatever has the name of a copy is one, and the snapshots lead back; gives how many backups there were."""
+    backups, place = list(folder.glob("*.db")), FolderPlace(folder / "place")
+    assert not any(is_damaged(copy) for copy in [*backups, *place.folder.glob("coeval-*.db")])
     for backup in backups:
         backup.unlink()
+    survey = survey_places([place]) if place.folder.is_dir() else {}
+    for lineage in list_lineages(survey):
+        restored = folder / "restored" / "c.db"
+        assert not restore(restored, survey, lineage).passed_over
+        shutil.rmtree(restored.parent)
     return len(backups)
 
 

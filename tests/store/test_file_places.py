@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,13 @@ import pytest
 from coeval.cli.commands import main
 from coeval.domain import Call, Person, Study
 from coeval.errors import DamagedError, StorageError
-from coeval.settings import load_settings
+from coeval.settings import Settings, Snapshots, load_settings
 from coeval.store import Store
 from coeval.store.engines.files import is_damaged
 from coeval.store.queries.drafting.calls import get_answer, record_calls
-from coeval.store.snapshots.copies import restore_newest
-from coeval.store.snapshots.shelves import FolderShelf
+from coeval.store.snapshots.lineage import list_restorations
 from coeval.study.access import Context
+from coeval.study.hosting.opening import open_kept
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import get_step, submit
@@ -36,6 +37,11 @@ def make_file(path: Path) -> None:
     store.close()
 
 
+def kept(path: Path) -> Settings:
+    """With a place for snapshots beside the file."""
+    return replace(load_settings({}, db=path), snapshots=Snapshots(folder=path.parent / "place"))
+
+
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -44,11 +50,14 @@ def names(folder: Path) -> set[str]:
 def test_a_sound_file_is_no_damaged_one_whatever_its_folder_is_called(folder: str, tmp_path: Path) -> None:
     path = tmp_path / folder / "c.db"
     make_file(path)
-    content = path.read_bytes()
     assert not is_damaged(path)
-    assert restore_newest(path, [FolderShelf(tmp_path / "shelf")]) is None
-    assert path.read_bytes() == content
-    assert not [name for name in names(path.parent) if "damaged" in name]
+    store, keeper = open_kept(kept(path))
+    assert keeper is not None
+    keeper.stop()
+    store.close()
+    with Store(path).read() as db:
+        assert not list_restorations(db) and db.query("SELECT * FROM task")
+    assert not [name for name in names(path.parent) if "aside" in name]
 
 
 @pytest.fixture
@@ -67,9 +76,9 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_locked_file_is_no_damaged_one(locked: Path) -> None:
     with pytest.raises(StorageError, match="locked by another program") as raised:
-        restore_newest(locked, [FolderShelf(locked.parent / "shelf")])
+        open_kept(kept(locked))
     assert not isinstance(raised.value, DamagedError)
-    assert not [name for name in names(locked.parent) if "damaged" in name]
+    assert not [name for name in names(locked.parent) if "aside" in name]
 
 
 def test_damage_is_told_from_everything_else(tmp_path: Path) -> None:

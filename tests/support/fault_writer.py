@@ -22,12 +22,12 @@ from coeval.llm.running.progress import Progress
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.store.queries.drafting import leases
-from coeval.store.snapshots.shelves import FolderShelf
+from coeval.store.snapshots.folder_place import FolderPlace
 from coeval.study import leases as holding
 from coeval.study.access import OPERATOR, Context
 from coeval.study.drafting.execution import run_drafting
 from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.hosting.snapshots import Keeper
+from coeval.study.hosting.shipping import Keeper
 from coeval.study.hosting.upkeep import back_up
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
@@ -85,7 +85,11 @@ def bring_in(context: Context) -> None:
 
 
 def take_copies(context: Context, folder: Path) -> None:
-    keeper = Keeper(context.store, [FolderShelf(folder / "shelf")], minutes=60)
+    place = FolderPlace(folder / "place")
+    place.open()
+    term = place.look().term + 1
+    place.take(term, {})
+    keeper = Keeper(context.store, [place], 60, term, {})
     for n in itertools.count():
         keeper.take()
         back_up(context, OPERATOR, folder / f"{uuid.uuid4().hex}.db")

@@ -377,6 +377,7 @@ def setup_people() -> list[Door]:
         Door("people.sessions.set_role", setup("role-save", first=("people",), put=role, pick=False)),
         Door("people.sessions.end_sessions", setup("sessions-end", put=named("sessions-name"), pick=False)),
         Door("people.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
+        Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
         Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
         Door(
             "hosting.snapshots.take_snapshot", setup("snapshot-take", pick=False), OWN, OWN, says="No place"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import uvicorn
@@ -16,16 +17,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-SHA = "a" * 40
+TROUBLES = ("401", "404", "429", "500", "cut", "slow", "half", "hang up")
 
 
 class HubStub:
-    """One data set ``team/study``; ``trouble`` makes it refuse, hang up, or hand out half a file."""
+    """One data set ``team/study``; ``trouble`` is what befalls each request.
+
+    A status, "cut" (the line goes dead before an answer), "hang up" (a commit is done, and its answer lost), "half"
+    (a file ends early), "slow". ``fails`` decides by the request whether it strikes.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.exists, self.private, self.token = False, True, "hf_test_token"
         self.trouble = ""
+        self.fails: Callable[[], bool] = lambda: True
         self.commits: list[list[str]] = []
         api = "/api/datasets/team/study"
         app = Starlette(
@@ -34,6 +40,7 @@ class HubStub:
                 Route(api, self.info),
                 Route(api + "/revision/main", self.info),
                 Route(api + "/tree/main", self.tree),
+                Route(api + "/paths-info/main", self.paths_info, methods=["POST"]),
                 Route(api + "/preupload/main", self.preupload, methods=["POST"]),
                 Route(api + "/commit/main", self.commit, methods=["POST"]),
                 Route("/datasets/team/study/resolve/{revision}/{path:path}", self.resolve),
@@ -52,48 +59,82 @@ class HubStub:
         self.server.should_exit = True
         self.thread.join(5)
 
-    def _refusal(self, request: Request) -> Response | None:
+    @property
+    def sha(self) -> str:
+        return f"{len(self.commits):040x}"
+
+    async def _refusal(self, request: Request) -> Response | None:
         if request.headers.get("authorization") != f"Bearer {self.token}":
             return JSONResponse({"error": "Invalid credentials"}, 401)
-        if self.trouble == "refuse":
-            return JSONResponse({"error": "You have exceeded your storage"}, 403)
+        if self.trouble and self.fails():
+            if self.trouble == "slow":
+                await asyncio.sleep(0.05)
+            elif self.trouble == "cut":
+                return StreamingResponse(_go_dead(), headers={"Content-Length": "1000"})
+            elif self.trouble == "404":
+                return JSONResponse({"error": "Repository not found"}, 404, {"X-Error-Code": "RepoNotFound"})
+            elif self.trouble.isdigit():
+                headers = {"Retry-After": "0"} if self.trouble == "429" else {}
+                return JSONResponse({"error": f"Trouble {self.trouble}"}, int(self.trouble), headers)
         if not self.exists:
             return JSONResponse({"error": "Repository not found"}, 404, {"X-Error-Code": "RepoNotFound"})
         return None
 
     async def create(self, request: Request) -> Response:
         body = await request.json()
+        if self.exists or self.trouble == "404":
+            return JSONResponse({"error": "You already created this dataset repo"}, 409)
         self.exists, self.private = True, body.get("visibility") == "private" or body.get("private") is True
         return JSONResponse({"url": f"{self.url}/datasets/team/study", "name": "team/study"})
 
     async def info(self, request: Request) -> Response:
         siblings = [{"rfilename": name} for name in self.files]
-        found = {"id": "team/study", "sha": SHA, "private": self.private, "siblings": siblings, "tags": []}
-        return self._refusal(request) or JSONResponse(found | {"downloads": 0, "likes": 0})
+        found = {
+            "id": "team/study",
+            "sha": self.sha,
+            "private": self.private,
+            "siblings": siblings,
+            "tags": [],
+        }
+        return await self._refusal(request) or JSONResponse(found | {"downloads": 0, "likes": 0})
 
     async def tree(self, request: Request) -> Response:
         found = [
-            {"type": "file", "path": name, "size": len(data), "oid": SHA} for name, data in self.files.items()
+            {"type": "file", "path": name, "size": len(data), "oid": self.sha}
+            for name, data in self.files.items()
         ]
-        return self._refusal(request) or JSONResponse(found)
+        return await self._refusal(request) or JSONResponse(found)
+
+    async def paths_info(self, request: Request) -> Response:
+        refusal = await self._refusal(request)
+        asked = (
+            (await request.json())["paths"]
+            if "json" in request.headers["content-type"]
+            else (await request.form()).getlist("paths")
+        )
+        known = [(str(name), self.files[str(name)]) for name in asked if str(name) in self.files]
+        found = [{"type": "file", "path": name, "size": len(data), "oid": self.sha} for name, data in known]
+        return refusal or JSONResponse(found)
 
     async def preupload(self, request: Request) -> Response:
         body = await request.json()
         modes = [
             {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False} for file in body["files"]
         ]
-        return self._refusal(request) or JSONResponse({"files": modes})
+        return await self._refusal(request) or JSONResponse({"files": modes})
 
     async def commit(self, request: Request) -> Response:
-        refusal = self._refusal(request)
+        refusal = await self._refusal(request)
         if refusal:
             return refusal
-        if self.trouble == "hang up":
-            await anext(request.stream())  # a part of the upload arrives, then the line goes dead
-            return StreamingResponse(_go_dead(), headers={"Content-Length": "1000"})
         lines = [json.loads(line) for line in (await request.body()).splitlines()]
+        parent = next((line["value"].get("parentCommit") for line in lines if line["key"] == "header"), None)
+        if parent and parent != self.sha:
+            return JSONResponse({"error": "A commit has happened since"}, 412)
         self.commits.append([self._apply(line) for line in lines])
-        answer = {"commitUrl": f"{self.url}/datasets/team/study/commit/{SHA}", "commitOid": SHA}
+        if self.trouble == "hang up" and self.fails():
+            return StreamingResponse(_go_dead(), headers={"Content-Length": "1000"})
+        answer = {"commitUrl": f"{self.url}/datasets/team/study/commit/{self.sha}", "commitOid": self.sha}
         return JSONResponse(answer | {"hookOutput": "", "success": True})
 
     def _apply(self, line: dict[str, Any]) -> str:
@@ -101,17 +142,19 @@ class HubStub:
         if line["key"] == "file":
             self.files[value["path"]] = base64.b64decode(value["content"])
         elif line["key"] == "deletedFile":
-            del self.files[value["path"]]
+            self.files.pop(value["path"], None)
         return f"{line['key']} {value.get('path', '')}".strip()
 
     async def resolve(self, request: Request) -> Response:
-        refusal = self._refusal(request)
+        refusal = await self._refusal(request)
         if refusal:
             return refusal
+        if request.path_params["path"] not in self.files:
+            return JSONResponse({"error": "Entry not found"}, 404, {"X-Error-Code": "EntryNotFound"})
         data = self.files[request.path_params["path"]]
-        if self.trouble == "half":
+        if self.trouble == "half" and self.fails():
             data = data[: len(data) // 2]
-        headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": SHA}
+        headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": self.sha}
         return Response(data, headers=headers, media_type="application/octet-stream")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -32,6 +32,8 @@ class Store:
         with translated(self.path):
             self._open()
         self._opened = self._get_identity()
+        self.guard: Callable[[], None] = lambda: None
+        """Asked before every transaction that writes; raises a StorageError where none may begin."""
 
     def _open(self) -> None:
         if self.path.is_file() and self.path.stat().st_size:
@@ -87,7 +89,7 @@ class Store:
             )
 
     @contextmanager
-    def write(self) -> Iterator[Database]:
+    def write(self, *, guarded: bool = True) -> Iterator[Database]:
         """A transaction that sees and changes the newest state: all of it is kept, or none.
 
         Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
@@ -100,6 +102,8 @@ class Store:
             begin, keep, undo = NESTED if inside else OUTERMOST
             if not inside:
                 self.check_place()
+                if guarded:
+                    self.guard()
             self._writer.conn.execute(begin)
             self._local.writing = True
             try:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gradio as gr
 
-from coeval.clock import read_time, utc_now
 from coeval.domain import Person, Role
+from coeval.domain.hosting import Restoration
 from coeval.settings import SignIn
 from coeval.study.hosting import snapshots
-from coeval.study.hosting.snapshots import ShelfState, SnapshotState
+from coeval.study.hosting.shipper import PlaceState
+from coeval.study.hosting.snapshots import SnapshotState
 from coeval.study.people import accounts, sessions
 from coeval.study.people.accounts import build_link
 from coeval.ui.components.view import Node, View, el, table
@@ -70,45 +71,63 @@ class HostingTab(Tab):
         return el("p.note", f"{plural(n, 'session')} of {name} ended.")
 
 
-def _view(state: SnapshotState | None) -> Node:
-    if state is None:
+def _view(state: SnapshotState) -> Node:
+    if not state.places:
         return el(
             "div.card",
             el("h4", "Snapshots"),
-            el("p", "None are taken: where the disk is wiped at a restart, all is lost."),
+            el("p", "No place for snapshots is set: where the disk is wiped at a restart, all is lost."),
             el("p.note", "Set COEVAL_SNAPSHOT_DIR to a folder, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."),
+            *_restorations(state),
         )
-    head = ["Where", "Newest snapshot (UTC)", "Age", "Trouble"]
-    came = [
-        el("p", f"This file came back from {one.name} ({one.source}) at {_short(one.restored_at)}; the snapshot "
-           f"was {_age(one.taken_at, one.restored_at)} old. What was saved in between is not in it.")
-        for one in state.restorations
-    ]  # fmt: skip
+    head = ["Snapshot place", "All changes up to (UTC)", "Longest wait of a change, last hour", "Trouble"]
+    others = sorted({lineage for place in state.places for lineage in place.lineages})
     return el(
         "div.card",
-        el("h4", f"Snapshots, every {state.minutes:g} minutes and at the end"),
-        table(head, [_row(one) for one in state.shelves]),
-        *came,
-    )
+        el("h4", "Snapshots"),
+        el("p.error", state.lost) if state.lost else "",
+        table(head, [_row(one) for one in state.places]),
+        el("p.note", "A change is on this machine alone for no longer than the wait: were the machine lost in that "
+           f"time, it would be gone. This study is the lineage {state.lineage}."),
+        *[
+            el("p", f"A place also holds snapshots of {name or 'a version before lineages'}: they are left as they "
+               "are, and not followed. To go on with that study, set COEVAL_LINEAGE to it and start without a file.")
+            for name in others
+        ],
+        *_restorations(state),
+    )  # fmt: skip
 
 
-def _row(one: ShelfState) -> list[Node | None]:
-    trouble = f"{_short(one.failed_at)}: {one.error}" if one.error else "none"
-    return [one.title, _short(one.saved_at) or "none yet", _age(one.saved_at, ""), trouble]
+def _restorations(state: SnapshotState) -> list[Node]:
+    return [part for one in state.restorations for part in _tell(one)]
+
+
+def _tell(one: Restoration) -> list[Node]:
+    """What a restoration brought back, and what it cost."""
+    back = f"This file came back from {one.name} ({one.source}) at {_short(one.restored_at)}."
+    lost = f"What was saved after {_exact(one.taken_at)} and had not reached the place is not in it."
+    told: list[Node] = [el("p", f"{back} {lost}")]
+    if one.passed_over:
+        names = one.passed_over.split("\n")
+        damaged = (
+            f"{plural(len(names), 'newer snapshot')} could not be used, being damaged: {', '.join(names)}."
+        )
+        cost = f"What was saved from {_exact(one.taken_at)} to {_exact(one.newest_at)} is not here."
+        told.append(el("p.error", damaged, " ", cost))
+    if one.put_aside:
+        told.append(el("p.note", f"The file that was here before is kept beside it as {one.put_aside}."))
+    return told
+
+
+def _row(one: PlaceState) -> list[Node | None]:
+    trouble = f"since {_short(one.failed_at)}: {one.error}" if one.error else "none"
+    window = f"{one.window:.1f} s (to be at most {one.promised:g} s)"
+    return [one.title, _exact(one.saved_at) or "nothing yet", window, trouble]
+
+
+def _exact(at: str) -> str:
+    return at[:19].replace("T", " ")
 
 
 def _short(at: str) -> str:
     return at[:16].replace("T", " ")
-
-
-def _age(at: str, until: str) -> str:
-    """How long ago, in words; empty for never.
-
-    >>> _age("2026-01-31T09:30:00.000Z", "2026-01-31T12:31:00.000Z")
-    '3 h 1 min'
-    """
-    if not at:
-        return ""
-    end = read_time(until) if until else utc_now()
-    minutes = max(0, int((end - read_time(at)).total_seconds() // 60))
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

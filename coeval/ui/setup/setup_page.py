@@ -6,6 +6,7 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.study.access import Context
+from coeval.ui.alert import Alert
 from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Page, Tab
 from coeval.ui.setup.crowd_people_tab import CrowdPeopleTab
@@ -37,7 +38,9 @@ def build_admin(context: Context) -> gr.Blocks:
     page = Page(context, TABS)
     with gr.Blocks(title="CoEval · Set-up", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval · Set-up", _back)
+        alert = Alert(context, task)
         page.build_tabs(demo, task.input)
+        alert.load_on(demo.load)
     return demo
 
 

@@ -6,6 +6,7 @@ import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.study.access import Context
+from coeval.ui.alert import Alert
 from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Page, StudyTab
 from coeval.ui.study_app.agreement.agreement_tab import AgreementTab
@@ -25,7 +26,9 @@ def build_main(context: Context) -> gr.Blocks:
     page = Page(context, TABS)
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
         task = page.build_bar("CoEval", _me)
+        alert = Alert(context, task)
         page.build_tabs(demo)
+        alert.load_on(demo.load)
         task.input(None, task, js=OPEN_TASK)
     return demo
 

@@ -74,3 +74,8 @@ def revoke_all_sessions(db: Database, person: int) -> int:
         [now(), person, now()],
     )
     return max(cursor.rowcount, 0)
+
+
+def revoke_every_session(db: Database) -> None:
+    """End everybody's sessions."""
+    db.conn.execute("UPDATE session SET revoked_at = ? WHERE revoked_at IS NULL", [now()])

@@ -1,0 +1,156 @@
+"""A private data set on the Hugging Face Hub for snapshots: what belongs together is one commit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from coeval.clock import now
+from coeval.errors import StorageError
+from coeval.store.snapshots.places import LEASE, Look, Pace, PassingError, lease_name, read_terms
+
+PASSING = {408, 425, 429}
+CHANGED = {409, 412}
+"""What the Hub answers to a commit that was made for an older state of the data set."""
+
+HOW_TO = (
+    "See that HF_TOKEN may read and write it. To start with an empty file instead, name another data set, or start "
+    "with --start-empty."
+)
+
+
+class HubPlace:
+    """The Hub allows some 128 commits an hour, which is what the pace is for."""
+
+    def __init__(self, repo: str, token: str, endpoint: str = "") -> None:
+        self.repo, self.title = repo, f"data set {repo}"
+        self.pace = Pace(26.0, 30.0, 10.0, 60.0, 150.0, ships_are_beats=True)
+        self.api = HfApi(endpoint=endpoint or None, token=token or None)
+
+    def open(self) -> None:
+        """The Hub says "not found" of what a token may not see: only where making it succeeds was there nothing."""
+        with self._translated():
+            try:
+                self._info()
+            except RepositoryNotFoundError as error:
+                if _status(error) == 401:
+                    raise
+                try:
+                    self.api.create_repo(self.repo, repo_type="dataset", private=True)
+                except Exception as refusal:
+                    if _passes(refusal):
+                        raise
+                    raise StorageError(f"The snapshot {self.title} cannot be found. {HOW_TO}") from refusal
+
+    def list_names(self) -> list[str]:
+        with self._translated():
+            return list(self.api.list_repo_files(self.repo, repo_type="dataset"))
+
+    def put(self, path: Path, name: str, choose_drops: Callable[[list[str]], Sequence[str]] | None) -> None:
+        with self._translated():
+            if not self._info().private:
+                raise StorageError(
+                    f"The {self.title} is public: make it private, and snapshots go there again."
+                )
+            drops = choose_drops([*self.list_names(), name]) if choose_drops else ()
+            self._commit(
+                [
+                    CommitOperationAdd(name, path),
+                    *(CommitOperationDelete(old) for old in drops if old != name),
+                ],
+                f"Snapshot {name}",
+            )
+
+    def get(self, name: str, target: Path) -> None:
+        with self._translated(), TemporaryDirectory() as cache:
+            stored = self.api.get_paths_info(self.repo, [name], repo_type="dataset")
+            found = Path(self.api.hf_hub_download(self.repo, name, repo_type="dataset", local_dir=cache))
+            if [file.size for file in stored if isinstance(file, RepoFile)] != [found.stat().st_size]:
+                # cut short on its way: what is at the Hub may well be whole
+                raise PassingError(f"{name} did not arrive whole from the {self.title}.")
+            shutil.copyfile(found, target)
+
+    # ---- the lease ------------------------------------------------------------------------------------------------
+
+    def look(self) -> Look:
+        with self._translated():
+            info = self._info()
+            term, free = read_terms([file.rfilename for file in info.siblings or ()])
+            return Look(term, str(info.sha), free)  # every commit of the holder's is a sign of life
+
+    def get_holder(self, term: int) -> Mapping[str, str]:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "lease"
+            self.get(lease_name(term), path)
+            try:
+                found: dict[str, str] = json.loads(path.read_text())
+                return found
+            except ValueError:  # cut short on its way
+                return {}
+
+    def take(self, term: int, holder: Mapping[str, str]) -> bool:
+        with self._translated():
+            info = self._info()
+            names = [file.rfilename for file in info.siblings or ()]
+            if read_terms(names)[0] >= term:
+                return False
+            old = [CommitOperationDelete(name) for name in names if LEASE.fullmatch(name)]
+            try:
+                self._commit([_lease(term, holder), *old], f"Term {term}", parent_commit=info.sha)
+            except Exception as error:
+                if _status(error) in CHANGED:
+                    return False
+                raise
+            return True
+
+    def beat(self, term: int, holder: Mapping[str, str]) -> None:
+        with self._translated():
+            self._commit([_lease(term, holder)], f"Term {term} goes on")
+
+    def release(self, term: int) -> None:
+        with self._translated():
+            info = self._info()
+            names = [file.rfilename for file in info.siblings or ()]
+            if read_terms(names)[0] == term:
+                free = CommitOperationAdd(lease_name(term, free=True), b"free\n")
+                self._commit([free, CommitOperationDelete(lease_name(term))], f"Term {term} ends")
+
+    def _info(self) -> Any:
+        return self.api.repo_info(self.repo, repo_type="dataset")
+
+    def _commit(self, operations: list[Any], message: str, **more: Any) -> None:
+        self.api.create_commit(self.repo, operations, commit_message=message, repo_type="dataset", **more)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except StorageError:
+            raise
+        except Exception as error:  # whatever a network may do: none of it may stop annotation
+            text = " ".join(str(error).split())[:200] or type(error).__name__
+            kind = PassingError if _passes(error) else StorageError
+            raise kind(f"The snapshot {self.title} cannot be used: {text}") from error
+
+
+def _lease(term: int, holder: Mapping[str, str]) -> CommitOperationAdd:
+    return CommitOperationAdd(lease_name(term), json.dumps({**holder, "beat": now()}).encode())
+
+
+def _status(error: Exception) -> int:
+    return int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
+
+
+def _passes(error: Exception) -> bool:
+    """Whether a failure says nothing of what is there: trouble on the line or at the Hub, or too many requests."""
+    status = _status(error)
+    return status == 0 or status >= 500 or status in PASSING or status in CHANGED

@@ -1,0 +1,159 @@
+"""Opening the live file beside its snapshots: after the server before, from the newest state, or not at all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from coeval.domain.hosting import Restoration
+from coeval.errors import InputError, StorageError
+from coeval.settings import Settings, Snapshots
+from coeval.store import Store
+from coeval.store.engines.files import is_damaged
+from coeval.store.queries.people import people
+from coeval.store.snapshots import lineage as lineages
+from coeval.store.snapshots.folder_place import FolderPlace
+from coeval.store.snapshots.lease import describe_holder, take_places
+from coeval.store.snapshots.lineage import load_lineage
+from coeval.store.snapshots.places import Place, patiently
+from coeval.store.snapshots.restoring import (
+    PATIENCE,
+    Survey,
+    list_lineages,
+    put_aside,
+    restore,
+    survey_places,
+)
+from coeval.study.hosting.shipping import Keeper
+
+log = logging.getLogger(__name__)
+
+
+def build_places(settings: Snapshots) -> list[Place]:
+    """The places that the settings name."""
+    places: list[Place] = []
+    if settings.folder:
+        places.append(FolderPlace(settings.folder))
+    if settings.repo:
+        # loading the Hub's client takes a moment that only those who use it should wait
+        from coeval.store.snapshots.hub_place import HubPlace
+
+        places.append(HubPlace(settings.repo, settings.token, settings.endpoint))
+    return places
+
+
+def open_kept(
+    settings: Settings,
+    *,
+    start_empty: bool = False,
+    on_wait: Callable[[str], None] = log.warning,
+    patience: float = PATIENCE,
+) -> tuple[Store, Keeper | None]:
+    """Open the live file, brought back from the newest good snapshot where it is gone; and what ships its changes.
+
+    ``on_wait`` is told why the start takes long. ``start_empty`` is the owner's word that a new study begins.
+
+    Raises:
+        StorageError: the file cannot be opened; a place cannot be read, so that nobody knows what is in it; or it
+            holds several lineages, and nobody said which one to follow.
+        InputError: ``start_empty`` over a file that is there.
+    """
+    places = build_places(settings.snapshots)
+    if start_empty and _holds_study(settings.db):
+        raise InputError(
+            f"{settings.db} holds a study: name another file with --db to start with an empty one."
+        )
+    term, restored, holder = 0, None, describe_holder()
+    try:
+        for place in places:
+            patiently(patience, place.open)
+        if places:
+            first_survey = survey_places(places, patience)
+            term = take_places(
+                places,
+                holder,
+                lambda: [one for _, names in first_survey.values() for one in names],
+                on_wait,
+                patience,
+            )
+    except StorageError as error:
+        if not start_empty:
+            raise StorageError(
+                f"{error} CoEval does not start while it cannot read a place of snapshots."
+            ) from error
+        on_wait(f"{error} Starting with an empty file, as was ordered.")
+        term, places = 0, []
+    try:
+        restored = None if start_empty else _bring_back(settings, places, patience)
+        if start_empty:
+            put_aside(settings.db)
+        store = Store(settings.db)
+    except BaseException:
+        for place in places:
+            _release(place, term)
+        raise
+    _note_opening(store, settings, term, restored)
+    return store, Keeper(store, places, settings.snapshots.minutes, term, holder) if places else None
+
+
+def _release(place: Place, term: int) -> None:
+    try:
+        place.release(term)
+    except StorageError as error:
+        log.warning("%s", error)
+
+
+def _holds_study(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0 and not is_damaged(path)
+
+
+def _bring_back(settings: Settings, places: Sequence[Place], patience: float) -> Restoration | None:
+    """Restore the file where it is gone, empty, damaged, or older than what another server left."""
+    path = settings.db
+    survey = survey_places(places, patience)
+    newest = list_lineages(survey)
+    if _holds_study(path):
+        mine = load_lineage(path)
+        later = newest.get(mine.id) if mine else None
+        if mine is None or later is None or later.term <= mine.term:
+            return None
+        return restore(path, survey, mine.id, patience)
+    wanted = _choose_lineage(settings, survey)
+    if wanted is not None:
+        return restore(path, survey, wanted, patience)
+    if path.exists() and path.stat().st_size:
+        raise StorageError(
+            f"{path} is damaged, and there is no snapshot to go back to: restore a backup, or move the file away, or "
+            "start with --start-empty, which keeps it under another name."
+        )
+    return None
+
+
+def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
+    """The lineage to follow where there is no live file; None where no place holds any snapshot."""
+    newest = list_lineages(survey)
+    wanted = settings.snapshots.lineage
+    if wanted and wanted not in newest:
+        raise StorageError(f"No place holds a snapshot of the lineage {wanted}, which COEVAL_LINEAGE names.")
+    named = [one for one in newest if one]  # files before there were lineages give way to any that has one
+    if wanted or not newest:
+        return wanted or None
+    if len(named) > 1:
+        lines = "; ".join(f"{one}, last saved {newest[one].taken_at}" for one in named)
+        raise StorageError(
+            f"The places of snapshots hold {len(named)} studies: {lines}. Set COEVAL_LINEAGE to the one to go on with."
+        )
+    return named[0] if named else ""
+
+
+def _note_opening(store: Store, settings: Settings, term: int, restored: Restoration | None) -> None:
+    """Note the term and what the file came back from; sessions of before, or of another sign-in, end."""
+    with store.write() as db:
+        if term:
+            lineages.set_term(db, term)
+        if restored:
+            lineages.record_restoration(db, restored)
+        before = lineages.set_sign_in(db, settings.sign_in)
+        if restored or before not in ("", settings.sign_in):
+            people.revoke_every_session(db)

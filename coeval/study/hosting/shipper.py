@@ -1,0 +1,268 @@
+"""Shipping to one place: what it has not got yet, the threads that send it, and the lease.
+
+Whatever fails is shown, and tried again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from coeval.clock import now, utc_now
+from coeval.errors import CoevalError
+from coeval.store import Store
+from coeval.store.snapshots.log_tail import Changes
+from coeval.store.snapshots.names import choose_drops, parse_names, render_name
+from coeval.store.snapshots.pages_file import write_pages
+from coeval.store.snapshots.places import Place
+from coeval.store.snapshots.restoring import hash_file
+
+log = logging.getLogger(__name__)
+
+TICK = 0.25
+"""Seconds between two looks at what was committed."""
+
+PENDING_BYTES = 64_000_000
+"""Changed pages kept in memory for a place that does not take them; above that a whole copy goes there later."""
+
+CHAIN_FILES = 200
+LONGEST_PAUSE = 30.0
+HOUR = 3600.0
+
+
+class Term(Protocol):
+    """What a shipper knows of the server it ships for."""
+
+    store: Store
+    lineage: str
+    term: int
+    minutes: float
+    holder: Mapping[str, str]
+    lost: str
+    stopping: threading.Event
+
+    def lose(self, title: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceState:
+    """How shipping to one place goes."""
+
+    title: str
+    saved_at: str = ""
+    """Up to when all changes are there; empty before the first snapshot."""
+    window: float = 0.0
+    """The longest that a change of the last hour was on this machine alone, in seconds."""
+    promised: float = 0.0
+    """The longest that it should be."""
+    failed_at: str = ""
+    error: str = ""
+    """Why the last try failed; empty where it did not."""
+    lineages: tuple[str, ...] = ()
+    """Other lineages that the place holds, and that are left alone."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What one place has not got yet."""
+
+    changes: Changes = field(default_factory=Changes)
+    number: int = 0
+    """The look at which these changes end."""
+    since: float | None = None
+    """When the oldest of them can have been committed, by the monotonic clock."""
+    submissions: int = 0
+    """The highest id of a submission that is in them or before."""
+
+    def add(self, later: Waiting) -> None:
+        self.changes.add(later.changes)
+        self.number = max(self.number, later.number)
+        self.submissions = max(self.submissions, later.submissions)
+        self.since = later.since if self.since is None else self.since
+
+    @property
+    def n_bytes(self) -> int:
+        return len(self.changes.pages) * self.changes.page_size
+
+
+class Shipper:
+    """One place: what it has not got yet, and the threads that send it and hold the lease."""
+
+    def __init__(self, keeper: Term, place: Place) -> None:
+        self.keeper, self.place = keeper, place
+        self.state = PlaceState(place.title, promised=place.pace.promised_seconds)
+        self._waiting = Waiting()
+        self._number: int | None = None
+        """Up to which look the place has all; None where only a whole copy helps."""
+        self._chain_files = self._chain_bytes = self._whole_bytes = 0
+        self._whole_at = 0.0
+        self._lags: deque[tuple[float, float]] = deque()
+        self._lock, self._sending = threading.Lock(), threading.Lock()
+        self.looked = self._beaten = time.monotonic()
+        self._threads = [
+            threading.Thread(target=run, name=f"{what} {place.title}", daemon=True)
+            for what, run in (("snapshots to", self._run), ("lease of", self._hold))
+        ]
+
+    # ---- what is to be sent ---------------------------------------------------------------------------------------
+
+    def note(self, waiting: Waiting) -> None:
+        """Take what was committed since the last look."""
+        with self._lock:
+            self._waiting.add(waiting)
+            if self._waiting.n_bytes > PENDING_BYTES:
+                self._forget()
+
+    def lose_track(self, since: float) -> None:
+        """Have a whole copy go there next."""
+        with self._lock:
+            self._waiting.add(Waiting(since=since))
+            self._forget()
+
+    def _forget(self) -> None:
+        self._number, self._waiting.changes = None, Changes()
+
+    def get_window(self) -> float:
+        """The longest wait of a change in the last hour, in seconds; what waits now is counted."""
+        moment = time.monotonic()
+        while self._lags and self._lags[0][0] < moment - HOUR:
+            self._lags.popleft()
+        since = self._waiting.since
+        return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
+
+    # ---- sending --------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, patience: float) -> None:
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(patience)
+
+    def _run(self) -> None:
+        normal = pause = self.place.pace.ship_seconds
+        while not self.keeper.lost:
+            pause = normal if self.ship() else min(2 * pause, max(normal, LONGEST_PAUSE))
+            until = time.monotonic() + pause
+            # a place with a long pause takes the first change after a quiet time at once
+            while time.monotonic() < until or not self._has_work():
+                if self.keeper.stopping.wait(TICK):
+                    return
+
+    def _has_work(self) -> bool:
+        return self._number is None or bool(self._waiting.changes.pages) or bool(self.state.error)
+
+    def ship(self, *, whole: bool = False) -> bool:
+        """Send what the place has not got; whether it has all now. Failures are noted, not raised."""
+        with self._sending:
+            try:
+                if self._number is not None:
+                    self._send_pages()
+                if self._number is None or whole or self._is_whole_due():
+                    self._send_whole()
+            except Exception as error:  # a thread that ends here would leave the study without snapshots
+                self._note_failure(error)
+                return False
+            self.state = replace(self.state, error="", failed_at="")
+            return True
+
+    def _is_whole_due(self) -> bool:
+        old = time.monotonic() - self._whole_at > self.keeper.minutes * 60
+        return self._chain_files >= CHAIN_FILES or (old and self._chain_bytes * 4 > self._whole_bytes)
+
+    def _send_pages(self) -> None:
+        with self._lock:
+            waiting, after = self._waiting, self._number
+            if after is None or not waiting.changes.pages:
+                return
+            self._waiting = Waiting(number=waiting.number)
+        try:
+            with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
+                path = Path(folder) / "pages"
+                write_pages(path, waiting.changes, after=after, submissions=waiting.submissions)
+                self._put(path, waiting.number, whole=False)
+                self._chain_files += 1
+                self._chain_bytes += path.stat().st_size
+        except BaseException:
+            with self._lock:
+                waiting.add(self._waiting)
+                self._waiting = waiting
+                if self._number is None:
+                    self._forget()
+            raise
+        self._note_sent(waiting)
+
+    def _send_whole(self) -> None:
+        with self._lock:
+            # pages that change from here on are laid over the copy, whether or not it has them already
+            waiting, self._number = self._waiting, self._waiting.number
+            self._waiting = Waiting(number=waiting.number)
+        try:
+            with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
+                path = Path(folder) / "copy.db"
+                self.keeper.store.backup(path)
+                self._put(path, waiting.number, whole=True)
+                self._whole_bytes = path.stat().st_size
+        except BaseException:
+            with self._lock:
+                waiting.add(self._waiting)
+                self._waiting = waiting
+                self._forget()
+            raise
+        self._chain_files = self._chain_bytes = 0
+        self._whole_at = time.monotonic()
+        self._note_sent(waiting)
+
+    def _put(self, path: Path, number: int, *, whole: bool) -> None:
+        keeper = self.keeper
+        name = render_name(keeper.lineage, keeper.term, number, utc_now(), hash_file(path), whole=whole)
+        self.place.put(path, name, choose_drops if whole else None)
+        if whole:
+            others = {one.lineage for one in parse_names(self.place.list_names())} - {keeper.lineage}
+            self.state = replace(self.state, lineages=tuple(sorted(others)))
+
+    def _note_sent(self, sent: Waiting) -> None:
+        with self._lock:
+            if self._number is not None:
+                self._number = sent.number
+        moment = time.monotonic()
+        if self.place.pace.ships_are_beats:
+            self._beaten = moment
+        if sent.since is not None:
+            self._lags.append((moment, moment - sent.since))
+        self.state = replace(self.state, saved_at=now())
+
+    def _note_failure(self, error: Exception) -> None:
+        if not isinstance(error, CoevalError):
+            log.exception("a snapshot to the %s failed", self.place.title)
+        text = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
+        self.state = replace(self.state, failed_at=self.state.failed_at or now(), error=text)
+
+    # ---- the lease ------------------------------------------------------------------------------------------------
+
+    def _hold(self) -> None:
+        while not self.keeper.stopping.wait(self.place.pace.look_seconds) and not self.keeper.lost:
+            self.look()
+
+    def look(self) -> None:
+        """See that the place is still ours, and show that we are alive."""
+        keeper, pace = self.keeper, self.place.pace
+        try:
+            if self.place.look().term > keeper.term:
+                keeper.lose(self.place.title)
+                return
+            if time.monotonic() - self._beaten >= pace.beat_seconds:
+                self.place.beat(keeper.term, keeper.holder)
+                self._beaten = time.monotonic()
+        except Exception as error:
+            self._note_failure(error)
+        self.looked = time.monotonic()
