@@ -120,7 +120,7 @@ class PrefillTab(Tab):
         turns = [
             part
             for turn in question.request.messages
-            for part in (el("h5", f"Role: {turn.role}"), el("pre.question", turn.content))
+            for part in (el("p", el("b", f"As the {turn.role}")), el("div.question", turn.content))
         ]
         return el("div.card", el("h4", "The judge would be asked"), el("p", about), *turns)
 
