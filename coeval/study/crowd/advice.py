@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from coeval.domain import Participant, Plan
 from coeval.rules.habits import ENOUGH_PLANTED, FEW_CAUGHT, LONG_STREAK, Habits
-from coeval.study.crowd.situations import Part, Situation, find_code, find_situation
+from coeval.study.crowd.situations import ENDED, Part, Situation, find_code, find_situation
 
 FAST = 0.3
 """Below this share of the median time an instance takes, somebody's work is to be looked at."""
@@ -58,7 +58,7 @@ def advise(plan: Plan, one: Participant, habits: Habits | None, usual: Usual, *,
     situation = find_situation(plan, part)
     pay = round(one.wall_minutes / 60 * plan.terms.hourly_rate, 2)
     evidence = list(_facts(one, habits))
-    code = "" if one.left else find_code(plan.terms, situation, part)
+    code = "" if one.left and one.state not in ENDED else find_code(plan.terms, situation, part)
     if situation in (Situation.REJECTED, Situation.BLOCKED):
         return Advice("reject", "; ".join([*evidence, one.note]), code, pay)
     if situation is Situation.SCREENED_OUT:
@@ -104,5 +104,5 @@ def _doubts(plan: Plan, one: Participant, habits: Habits | None, usual: Usual) -
     for name, minutes, median in (
         ("active", one.active_minutes, usual.active), ("whole", one.wall_minutes, usual.wall)
     ):  # fmt: skip
-        if median and minutes / each < FAST * median:
+        if median and minutes and minutes / each < FAST * median:
             yield f"look: under {FAST:.0%} of the median {name} time an instance takes"

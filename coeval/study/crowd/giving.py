@@ -200,3 +200,13 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
 def _behind(arm: Arm, share: float, counts: Mapping[Arm, int]) -> float:
     """How many draws an arm is short of its share, once there is one more."""
     return share * (sum(counts.values()) + 1) - counts.get(arm, 0)
+
+
+def get_guidelines(db: Database, person: Person, task: Task) -> str:
+    """The guidelines of the study that a person works at, or whose exam they take; else the task's own."""
+    plan = stored_plans.get_plan(db, task.id)
+    if plan is None:
+        study = answer_keys.find_study_of_exam(db, person.id, task.id)
+        plan = stored_plans.get_plan(db, study) if study is not None else None
+    pages = plan.terms.guidelines.split("\n---\n") if plan else []
+    return "\n\n".join(page.strip() for page in pages if page.strip()) or task.guidelines

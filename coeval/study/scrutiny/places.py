@@ -53,7 +53,11 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
         return here, _pick_criterion(db, person, here, current, where.criterion)
     if where.move is Move.PREVIOUS and at > 0:
         return here, current.criteria[at - 1]
-    if where.move is Move.NEXT:
+    if where.move is Move.NEXT and where.which is Filter.ALL:
+        # who looks through everything is shown everything: what is saved is not passed by
+        if at + 1 < len(current.criteria):
+            return here, current.criteria[at + 1]
+    elif where.move is Move.NEXT:
         left = _unfinished_here(db, person, here, current, at)
         if left is not None:
             return here, left

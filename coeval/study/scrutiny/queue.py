@@ -23,7 +23,7 @@ from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import Context
-from coeval.study.crowd.giving import ensure_work
+from coeval.study.crowd.giving import ensure_work, get_guidelines
 from coeval.study.scrutiny.places import Place, Where, find_place
 from coeval.study.scrutiny.showing import ensure_open, get_evaluation
 
@@ -119,7 +119,7 @@ def build_step(
     """The screen of an opened place, or of the end."""
     counts = assignments.count_assignments(db, person.id, task.id)
     base = Step(
-        task=task,
+        task=replace(task, guidelines=get_guidelines(db, person, task)),
         which=which,
         total=counts["total"],
         finished=counts["finished"],
