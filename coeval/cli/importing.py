@@ -12,13 +12,13 @@ from coeval.study.access import OPERATOR, Context
 
 
 def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    one = commands.add_parser("import", parents=[task], help="import instances or a whole study")
-    one.add_argument("path", type=Path)
-    one.add_argument("--format", default="auto", choices=NAMES)
-    one.add_argument(
+    command = commands.add_parser("import", parents=[task], help="import instances or a whole study")
+    command.add_argument("path", type=Path)
+    command.add_argument("--format", default="auto", choices=NAMES)
+    command.add_argument(
         "--map", nargs="+", default=[], metavar="field=column", help="which column holds a field"
     )
-    one.set_defaults(command=_import)
+    command.set_defaults(command=_import)
 
 
 def _import(context: Context, options: argparse.Namespace) -> None:

@@ -12,10 +12,12 @@ from coeval.study.access import OPERATOR, Context
 
 def add_invite(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
     """Add the command to the parser."""
-    one = commands.add_parser("invite", parents=[common], help="make a link that lets one person in, once")
-    one.add_argument("--role", default=Role.ANNOTATOR, choices=list(Role), type=Role)
-    one.add_argument("--name", default="", help="somebody known already, who gets a new password")
-    one.set_defaults(command=_invite)
+    command = commands.add_parser(
+        "invite", parents=[common], help="make a link that lets one person in, once"
+    )
+    command.add_argument("--role", default=Role.ANNOTATOR, choices=list(Role), type=Role)
+    command.add_argument("--name", default="", help="somebody known already, who gets a new password")
+    command.set_defaults(command=_invite)
 
 
 def _invite(context: Context, options: argparse.Namespace) -> None:

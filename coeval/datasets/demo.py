@@ -42,17 +42,17 @@ def load_demo(path: Path) -> tuple[Study, tuple[Proposal, ...]]:
     if not is_demo(value):
         raise InputError(f"{path.name}: is not the demo's file; import your own data as CSV or JSONL.")
     try:
-        return _build_study(value), tuple(_build_proposal(one) for one in value["proposals"])
+        return _build_study(value), tuple(_build_proposal(entry) for entry in value["proposals"])
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise InputError(f"{path.name}: lacks a part of the demo ({exc!r}); restore it.") from exc
 
 
 def _build_study(value: Mapping[str, Any]) -> Study:
-    instances = tuple(_build_instance(one, value["documents"]) for one in value["instances"])
+    instances = tuple(_build_instance(entry, value["documents"]) for entry in value["instances"])
     outputs = {instance.external_id: instance.output for instance in instances}
-    criteria = tuple(Criterion(text=one["text"], name=one["name"]) for one in value["criteria"])
+    criteria = tuple(Criterion(text=entry["text"], name=entry["name"]) for entry in value["criteria"])
     texts = {criterion.name: criterion.text for criterion in criteria}
-    drafts = tuple(_build_draft(one, texts, outputs) for one in value["drafts"])
+    drafts = tuple(_build_draft(entry, texts, outputs) for entry in value["drafts"])
     return Study(
         task=Task(slug="demo", origin=value["origin"], **value["task"]),
         instances=instances,
@@ -62,31 +62,34 @@ def _build_study(value: Mapping[str, Any]) -> Study:
     )
 
 
-def _build_instance(one: Mapping[str, str], documents: Mapping[str, str]) -> Instance:
+def _build_instance(entry: Mapping[str, str], documents: Mapping[str, str]) -> Instance:
     return Instance(
-        external_id=one["id"],
-        input=check_text(documents[one["document"]], one["id"]),
-        output=check_text(one["output"], one["id"]),
-        document=one["document"],
-        system=one["system"],
+        external_id=entry["id"],
+        input=check_text(documents[entry["document"]], entry["id"]),
+        output=check_text(entry["output"], entry["id"]),
+        document=entry["document"],
+        system=entry["system"],
     )
 
 
 def _build_draft(
-    one: Mapping[str, Any], texts: Mapping[str, str], outputs: Mapping[str, str]
+    entry: Mapping[str, Any], texts: Mapping[str, str], outputs: Mapping[str, str]
 ) -> ImportedDraft:
-    output = outputs[one["instance"]]
+    output = outputs[entry["instance"]]
     rows = (
-        EvaluationRow(RowKind.CONCLUSION, one["conclusion"]),
-        EvaluationRow(RowKind.SCORE, f"{one['score']:g}"),
-        *(EvaluationRow(RowKind.EVIDENCE, line, find_quotes(line, output)) for line in one["evidence"]),
+        EvaluationRow(RowKind.CONCLUSION, entry["conclusion"]),
+        EvaluationRow(RowKind.SCORE, f"{entry['score']:g}"),
+        *(EvaluationRow(RowKind.EVIDENCE, line, find_quotes(line, output)) for line in entry["evidence"]),
     )
-    return ImportedDraft(one["instance"], texts[one["criterion"]], float(one["score"]), rows)
+    return ImportedDraft(entry["instance"], texts[entry["criterion"]], float(entry["score"]), rows)
 
 
-def _build_proposal(one: Mapping[str, Any]) -> Proposal:
+def _build_proposal(entry: Mapping[str, Any]) -> Proposal:
     return Proposal(
-        text=one["text"], support=one["support"], samples=one["samples"], members=tuple(one["members"])
+        text=entry["text"],
+        support=entry["support"],
+        samples=entry["samples"],
+        members=tuple(entry["members"]),
     )
 
 

@@ -37,10 +37,8 @@ def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[
         )
     missing = [p.text for p in proposals if p.id not in by_proposal]
     if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise InputError(
-            f"“{_short(missing[0])}”{more} still needs a decision: approve, revise or delete it."
-        )
+        more = f" and {len(missing) - 1} more still need" if len(missing) > 1 else " still needs"
+        raise InputError(f"“{_short(missing[0])}”{more} a decision: approve, revise or delete.")
     ordered = [_check_vote(proposal, by_proposal[proposal.id]) for proposal in proposals]
     added = [vote for vote in votes if vote.proposal is None]
     _check_added(proposals, added)

@@ -42,35 +42,37 @@ def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> So
     Raises InputError for a folder without ratings, a rating given twice, one of an instance that the
     folder's instances lack, and whatever is broken in a table.
     """
-    source = find_instances(path)
-    base = source and open_table(source)
-    tables = _find_ratings(path, source, mapping)
+    instances = find_instances(path)
+    base = instances and open_table(instances)
+    tables = _find_ratings(path, instances, mapping)
     fields = (*FIELDS, *RATING_FIELDS) if base else RATING_FIELDS
     _check_mapping(mapping or {}, dict.fromkeys(fields), [*tables, *([base] if base else [])])
-    found = Source(Task(slug, slug))
+    source = Source(Task(slug, slug))
     if base:
-        found = open_instances(base, slug, _fitting(base, FIELDS, mapping), guess=True)
+        source = open_instances(base, slug, _fitting(base, FIELDS, mapping), guess=True)
     ratings = Rows(
         lambda: (
-            one for table in tables for one in load_ratings(table, _fitting(table, RATING_FIELDS, mapping))
+            rating
+            for table in tables
+            for rating in load_ratings(table, _fitting(table, RATING_FIELDS, mapping))
         )
     )
-    known = Seen(one.external_id for one in found.instances) if base else None
+    known = Seen(instance.external_id for instance in source.instances) if base else None
     survey = survey_ratings(ratings, known)
-    return _add_ratings(found, ratings, survey)
+    return _add_ratings(source, ratings, survey)
 
 
 def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | None) -> list[Table]:
     if not path.is_dir():
         return [open_table(path)]
     tables = [open_table(file) for file in sorted(path.iterdir()) if is_table(file) and file != source]
-    found = [table for table in tables if is_ratings(table, _fitting(table, RATING_FIELDS, mapping))]
-    if not found:
+    fitting = [table for table in tables if is_ratings(table, _fitting(table, RATING_FIELDS, mapping))]
+    if not fitting:
         raise InputError(
             f"{path.name}: holds no table of ratings; one has the columns instance, criterion, score, and "
             "annotator (a person's) or run (a model's)."
         )
-    return found
+    return fitting
 
 
 def _fitting(table: Table, fields: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:
@@ -113,16 +115,18 @@ def _build_run(label: str, asked: Collection[float | None]) -> Run:
 
 
 def _read_drafts(ratings: Iterable[Rating]) -> Iterator[tuple[str, ImportedDraft]]:
-    for one in ratings:
-        if one.run:
-            reason = "" if one.score is not None else "the file gives no score"
-            yield one.run, ImportedDraft(one.instance, one.criterion, one.score, reason=reason)
+    for rating in ratings:
+        if rating.run:
+            reason = "" if rating.score is not None else "the file gives no score"
+            yield rating.run, ImportedDraft(rating.instance, rating.criterion, rating.score, reason=reason)
 
 
 def _read_submissions(ratings: Iterable[Rating]) -> Iterator[ImportedSubmission]:
-    for one in ratings:
-        if one.person and one.score is not None:
-            yield ImportedSubmission(one.person, one.instance, one.criterion, one.score, arm=Arm.BLIND)
+    for rating in ratings:
+        if rating.person and rating.score is not None:
+            yield ImportedSubmission(
+                rating.person, rating.instance, rating.criterion, rating.score, arm=Arm.BLIND
+            )
 
 
 def _fits(path: Path, mapping: Columns) -> bool:

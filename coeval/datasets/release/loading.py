@@ -110,8 +110,8 @@ class _Release:
         """Find the task among those of combine_data.json: the one that holds most of the outputs."""
         best: dict[str, int] = {}
         for section in sections:
-            found = {name: section.find(name, one.output) for name, one in self.instances.items()}
-            places = {name: place for name, place in found.items() if place is not None}
+            at = {name: section.find(name, instance.output) for name, instance in self.instances.items()}
+            places = {name: place for name, place in at.items() if place is not None}
             if len(places) > len(best):
                 best, self.section = places, section
         self.places = best
@@ -185,14 +185,14 @@ def _natural(name: str) -> tuple[int, int, str]:
 
 
 def _number(text: str) -> int:
-    found = re.match(r"(\d{1,9})[.)]", text)
-    return int(found[1]) if found else 10**9
+    label = re.match(r"(\d{1,9})[.)]", text)
+    return int(label[1]) if label else 10**9
 
 
 def _name_criterion(text: str) -> str:
     """The short name some criteria begin with: "1. Clarity: The story ..." -> "Clarity"."""
-    found = re.match(r"(?:\d+[.)]\s*)?([^:.]{1,40}):\s", text)
-    return found[1] if found else ""
+    label = re.match(r"(?:\d+[.)]\s*)?([^:.]{1,40}):\s", text)
+    return label[1] if label else ""
 
 
 def _fits(path: Path, columns: Columns) -> bool:

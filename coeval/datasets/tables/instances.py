@@ -32,8 +32,8 @@ def open_instances(
     """
     columns = match_columns(table, FIELDS, mapping, guess=guess)
     require_columns(table, columns, ("input", "output"))
-    instances = Rows(lambda: (one for _, one in _read(table, columns)))
-    repeated = Seen(one.external_id for one in instances).repeated()
+    instances = Rows(lambda: (instance for _, instance in _read(table, columns)))
+    repeated = Seen(instance.external_id for instance in instances).repeated()
     if repeated:
         _refuse_repeated(table, columns, repeated)
     return Source(_name_task(slug, columns), instances)

@@ -161,3 +161,30 @@ def test_groups_of_voters() -> None:
     assert [ballot_group(role) for role in (Role.OWNER, Role.RESEARCHER, Role.ANNOTATOR)] == [
         "researchers", "researchers", "crowd",
     ]  # fmt: skip
+
+
+def added(*texts: str) -> list[Vote]:
+    return [vote(1, APPROVE), vote(2, APPROVE), *(Vote(Action.ADD, None, "", text) for text in texts)]
+
+
+def test_how_many_criteria_a_ballot_adds_and_none_twice() -> None:
+    texts = [f"Criterion {n}." for n in range(51)]
+    assert len(check_ballot(BOTH, added(*texts[:50]))) == 52
+    with pytest.raises(InputError, match="^A ballot can add 50 criteria; this one adds 51: remove some.$"):
+        check_ballot(BOTH, added(*texts))
+    with pytest.raises(InputError, match="^“be true” is on the ballot already: remove the line you added.$"):
+        check_ballot(BOTH, added("Be true.", "be true"))
+    with pytest.raises(
+        InputError, match="^A criterion you add needs its text: write it, or remove the empty line.$"
+    ):
+        check_ballot(BOTH, added(" "))
+
+
+def test_what_is_open_is_named_and_a_long_text_is_cut_at_60() -> None:
+    long = [Proposal("x" * 60, id=1), Proposal("y" * 58 + " z.", id=2), Proposal("Be true.", id=3)]
+    with pytest.raises(InputError, match=f"“{'x' * 60}” and 2 more still need"):
+        check_ballot(long, [])
+    with pytest.raises(InputError, match=f"“{'y' * 58}…” and 1 more still need"):
+        check_ballot(long, [vote(1, APPROVE)])
+    with pytest.raises(InputError, match="“Be true.” still needs"):
+        check_ballot(long, [vote(1, APPROVE), vote(2, APPROVE)])

@@ -65,3 +65,12 @@ def test_every_pair_is_compared_once() -> None:
     findings = lint_criteria(["Be brief.", "Be true.", "Be brief."])
     assert [(one.kind, one.index, one.other) for one in findings] == [(FindingKind.OVERLAP, 2, 0)]
     assert lint_criteria([]) == []
+
+
+def test_of_two_that_overlap_the_longer_is_suggested_whichever_comes_first() -> None:
+    (overlap,) = lint_criteria(["Keep it brief, please.", "Be brief."])
+    assert overlap.suggestion == ("Keep it brief, please.",)
+    assert overlap.message == (
+        "“Be brief.” overlaps with “Keep it brief, please.”: one fault would be counted twice. Merge them, or say what "
+        "sets them apart."
+    )

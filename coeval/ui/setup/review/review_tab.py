@@ -129,19 +129,19 @@ class ReviewTab(Tab):
 
     def _look(self, person: Person, slug: str, external_id: str, criterion: str | None) -> Update:
         external_id = external_id.strip()
-        found = review.compare_people(self.context, person, slug, external_id, _id(criterion))
+        comparison = review.compare_people(self.context, person, slug, external_id, _id(criterion))
         chosen = {self.instance: external_id, self.criterion: gr.Dropdown(value=criterion)}
-        return chosen | self._compared(found)
+        return chosen | self._compared(comparison)
 
-    def _compared(self, found: Comparison | None) -> Update:
-        if found is None:
+    def _compared(self, comparison: Comparison | None) -> Update:
+        if comparison is None:
             return {self.comparison: None, self.decide_box: gr.Column(visible=False), self.revision: 0}
-        decided = found.decided
+        decided = comparison.decided
         return {
-            self.comparison: comparison_view(found),
+            self.comparison: comparison_view(comparison),
             self.decide_box: gr.Column(visible=True),
             self.score: gr.Radio(
-                _steps(found.criterion.scale), value=f"{decided.score:g}" if decided else None
+                _steps(comparison.criterion.scale), value=f"{decided.score:g}" if decided else None
             ),
             self.note: decided.note if decided else "",
             self.revision: decided.revision if decided else 0,

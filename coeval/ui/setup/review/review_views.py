@@ -28,34 +28,39 @@ def number(score: float | None) -> str:
     return "–" if score is None else f"{score:g}"
 
 
-def comparison_view(found: Comparison) -> Node:
+def comparison_view(comparison: Comparison) -> Node:
     """One evaluation: the draft in the first column, a column for everybody who saved it."""
-    head = ["", "Drafted", *(column.person for column in found.columns)]
-    rows = [_score_row(found), *_line_rows(found), *_added_rows(found), _history_row(found)]
-    nobody = el("p.note", "Nobody has saved this one yet.") if not found.columns else None
+    head = ["", "Drafted", *(column.person for column in comparison.columns)]
+    rows = [
+        _score_row(comparison),
+        *_line_rows(comparison),
+        *_added_rows(comparison),
+        _history_row(comparison),
+    ]
+    nobody = el("p.note", "Nobody has saved this one yet.") if not comparison.columns else None
     return el(
         "div.card",
-        el("h4", f"Instance {found.instance.external_id}"),
-        el("p", found.criterion.text),
+        el("h4", f"Instance {comparison.instance.external_id}"),
+        el("p", comparison.criterion.text),
         nobody,
         table(head, rows),
-        el("details", el("summary", "Input and output"), *_texts(found)),
-        _decided(found),
+        el("details", el("summary", "Input and output"), *_texts(comparison)),
+        _decided(comparison),
     )
 
 
-def _texts(found: Comparison) -> list[Node]:
+def _texts(comparison: Comparison) -> list[Node]:
     return [
         el("h4", "Input"),
-        el("pre", found.instance.input),
+        el("pre", comparison.instance.input),
         el("h4", "Output"),
-        el("pre", found.instance.output),
+        el("pre", comparison.instance.output),
     ]
 
 
-def _score_row(found: Comparison) -> list[Node | None]:
-    drafted = number(found.draft.score if found.draft else None)
-    return ["Score", drafted, *(_score_cell(column) for column in found.columns)]
+def _score_row(comparison: Comparison) -> list[Node | None]:
+    drafted = number(comparison.draft.score if comparison.draft else None)
+    return ["Score", drafted, *(_score_cell(column) for column in comparison.columns)]
 
 
 def _score_cell(column: Column) -> Node:
@@ -69,16 +74,16 @@ def _score_cell(column: Column) -> Node:
     )
 
 
-def _line_rows(found: Comparison) -> list[list[Node | None]]:
+def _line_rows(comparison: Comparison) -> list[list[Node | None]]:
     """A row per drafted line, the shown run's first; a line of another draft has a row of its own."""
-    drafts = [found.draft, *(column.shown for column in found.columns)]
+    drafts = [comparison.draft, *(column.shown for column in comparison.columns)]
     lines: dict[int, tuple[str, EvaluationRow]] = {}
     for draft in drafts:
         for name, row in zip(name_rows(draft.rows), draft.rows, strict=True) if draft else ():
             if row.kind is not RowKind.SCORE:
                 lines.setdefault(row.id, (name, row))
     return [
-        [name, row.text, *(_line_cell(column, row.id) for column in found.columns)]
+        [name, row.text, *(_line_cell(column, row.id) for column in comparison.columns)]
         for name, row in lines.values()
     ]
 
@@ -98,8 +103,8 @@ def _words(row: ScrutinyRow) -> list[Node]:
     return said + ([el("p.note", row.reason)] if row.reason else [])
 
 
-def _added_rows(found: Comparison) -> list[list[Node | None]]:
-    added = [_added(column.latest) for column in found.columns]
+def _added_rows(comparison: Comparison) -> list[list[Node | None]]:
+    added = [_added(column.latest) for column in comparison.columns]
     return [["Added", "", *(el("div", *lines) for lines in added)]] if any(added) else []
 
 
@@ -111,8 +116,8 @@ def _added(latest: Submission) -> list[Node]:
     ]
 
 
-def _history_row(found: Comparison) -> list[Node | None]:
-    return ["Saved", "", *(_history_cell(column) for column in found.columns)]
+def _history_row(comparison: Comparison) -> list[Node | None]:
+    return ["Saved", "", *(_history_cell(column) for column in comparison.columns)]
 
 
 def _history_cell(column: Column) -> Node:
@@ -127,12 +132,12 @@ def _history_cell(column: Column) -> Node:
     return el("div", said, el("details", el("summary", many), *earlier) if earlier else None)
 
 
-def _decided(found: Comparison) -> Node:
-    if found.decided is None:
+def _decided(comparison: Comparison) -> Node:
+    if comparison.decided is None:
         return el("p.note", "Not decided. A decision stands beside these scores and is never one of them.")
-    by = f" by {found.decided.decided_by}, {clock(found.decided.decided_at)} UTC"
-    note = f": {found.decided.note}" if found.decided.note else ""
-    return el("p", el("strong", f"Decided: {found.decided.score:g}"), f"{by}{note}")
+    by = f" by {comparison.decided.decided_by}, {clock(comparison.decided.decided_at)} UTC"
+    note = f": {comparison.decided.note}" if comparison.decided.note else ""
+    return el("p", el("strong", f"Decided: {comparison.decided.score:g}"), f"{by}{note}")
 
 
 def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
