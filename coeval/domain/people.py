@@ -44,3 +44,8 @@ class Invitation:
     role: Role
     created_by: str
     person: Person | None = None
+    creator: int | None = None
+    """Who made it; None for the command line."""
+    key: str = ""
+    """What owners call it by: the beginning of its token's hash."""
+    expires_at: str = ""

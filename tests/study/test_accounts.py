@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Person, Role
-from coeval.errors import InputError, NotAllowedError
+from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import OAuth, SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries.people import accounts, people
@@ -18,14 +18,18 @@ from coeval.study.people.accounts import (
     accept_invitation,
     build_keys,
     ensure_linked,
+    get_invitation,
     get_pause,
     invite,
+    list_invitations,
+    revoke_invitation,
     sign_in_by_huggingface,
     sign_in_with_password,
 )
 from coeval.study.people.sessions import (
     get_member,
     get_signed_in,
+    hash_token,
     list_people,
     set_role,
     sign_in,
@@ -273,3 +277,30 @@ def test_settings_choose_the_kind() -> None:
         load_settings({"COEVAL_SIGN_IN": "huggingface"})
     with pytest.raises(InputError, match="names, accounts, huggingface"):
         load_settings({"COEVAL_SIGN_IN": "magic"})
+
+
+def test_links_of_a_demoted_owner_die_and_owners_list_and_take_back_links(context: Context) -> None:
+    with context.store.write() as db:
+        olu, ana = (people.ensure_person(db, name, Role.OWNER) for name in ("Olu", "Ana"))
+    theirs, ours, kept = (invite(context, who, Role.OWNER) for who in (ana, olu, olu))
+    open_ = list_invitations(context, olu)
+    assert len(open_) == 3 and not any(token in repr(open_) for token in (theirs, ours, kept))
+    set_role(context, olu, "Ana", Role.RESEARCHER)
+    set_role(context, olu, "Ana", Role.OWNER)  # who is made an owner again gives out new ones
+    left = revoke_invitation(context, olu, hash_token(ours)[:8])
+    assert [one.key for one in left] == [hash_token(kept)[:8]]
+    for token in (theirs, ours):
+        with pytest.raises(NotAllowedError, match="used or has run out"):
+            get_invitation(context, token)
+    assert get_invitation(context, kept).created_by == "Olu"
+    with pytest.raises(NotFoundError, match="no open link"):
+        revoke_invitation(context, olu, "00000000")
+
+
+def test_the_owner_by_name_is_the_account_that_came_first(context: Context) -> None:
+    settings = replace(context.settings, sign_in=SignIn.HUGGINGFACE, owner="Julia-M")
+    context = replace(context, settings=settings)
+    first, _ = sign_in_by_huggingface(context, Profile("42", "julia-m"))
+    renamed, _ = sign_in_by_huggingface(context, Profile("42", "julia-new"))
+    taken, _ = sign_in_by_huggingface(context, Profile("77", "Julia-M"))
+    assert first.role is renamed.role is Role.OWNER and taken.role is Role.ANNOTATOR

@@ -23,6 +23,7 @@ from coeval.store.migrations.m024_planted_error import m024_planted_error
 from coeval.store.migrations.m025_leases import m025_leases
 from coeval.store.migrations.m026_import_batch import m026_import_batch
 from coeval.store.migrations.m030_lineage import m030_lineage
+from coeval.store.migrations.m031_revocation import m031_revocation
 from coeval.store.migrations.m035_submission_record import m035_submission_record
 from coeval.store.migrations.m036_exam_item import m036_exam_item
 from coeval.store.migrations.m037_assignment_arm import m037_assignment_arm
@@ -48,6 +49,7 @@ for migration in (
     m025_leases,
     m026_import_batch,
     m030_lineage,
+    m031_revocation,
     m035_submission_record,
     m036_exam_item,
     m037_assignment_arm,

@@ -19,7 +19,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from coeval.clock import time_from_now
 from coeval.domain import Account, Invitation, Person, Role
-from coeval.errors import InputError, NotAllowedError
+from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import Settings, SignIn
 from coeval.store import Database
 from coeval.store.queries.people import accounts, people
@@ -77,10 +77,32 @@ def invite(context: Context, person: Person, role: Role, *, name: str = "") -> s
         account = accounts.get_account_of(db, known.id) if known else None
         if account and account.kind != "password":
             raise InputError(f"{name} signs in by {account.kind} and needs no password here.")
-        invitation = Invitation(known.role if known else role, person.name, known)
+        invitation = Invitation(known.role if known else role, person.name, known, person.id or None)
         expires = time_from_now(timedelta(days=INVITATION_DAYS))
         accounts.add_invitation(db, hash_token(token), invitation, expires)
     return token
+
+
+@use_case(OWNERS)
+def list_invitations(context: Context, person: Person) -> list[Invitation]:
+    """See which links still let somebody in."""
+    with context.store.read() as db:
+        return accounts.list_invitations(db)
+
+
+@use_case(OWNERS)
+def revoke_invitation(context: Context, person: Person, key: str) -> list[Invitation]:
+    """Take back a link; gives those that are left.
+
+    Raises:
+        NotFoundError: no open link has this key.
+    """
+    with context.store.write() as db:
+        if not accounts.revoke_invitation(db, key.strip().lower()):
+            raise NotFoundError(
+                f"There is no open link “{key.strip()[:20]}”: its key is in the list of links."
+            )
+        return accounts.list_invitations(db)
 
 
 def get_invitation(context: Context, token: str) -> Invitation:
@@ -246,7 +268,8 @@ def sign_in_by_huggingface(
 ) -> tuple[Person, str]:
     """Sign in whom Hugging Face vouches for; strangers are guests until an owner gives them a role.
 
-    The owner that the settings name is one from the first sign-in on.
+    The owner that the settings name is one from the first sign-in on; that account is remembered by its lasting id,
+    so that nobody becomes owner by taking the name later.
     """
     if context.settings.sign_in is not SignIn.HUGGINGFACE:
         raise NotAllowedError("Hugging Face is not in use here: use the sign-in page.")
@@ -257,6 +280,7 @@ def sign_in_by_huggingface(
         person = (
             account.person if account else _add_stranger(db, "huggingface", profile.subject, profile.name)
         )
+        owns = owns and accounts.ensure_named_owner(db, wanted, profile.subject)
         if owns and person.role is not Role.OWNER:
             people.set_role(db, person.id, Role.OWNER)
             accounts.set_guest(db, person.id, False)

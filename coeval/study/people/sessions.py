@@ -147,6 +147,8 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
         if found.role is Role.OWNER and role is not Role.OWNER and people.count_owners(db) == 1:
             raise InputError(f"{name} is the only owner: make somebody else an owner first.")
         people.set_role(db, found.id, role)
+        if role is not Role.OWNER:
+            accounts.revoke_invitations_by(db, found.id)
         if account and account.kind not in LINK_KINDS:
             # a role from an owner makes a stranger one of the team
             accounts.set_guest(db, found.id, False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import gradio as gr
 
-from coeval.domain import Person, Role
+from coeval.domain import Invitation, Person, Role
 from coeval.domain.hosting import Restoration
 from coeval.settings import SignIn
 from coeval.study.hosting import snapshots
@@ -26,8 +28,7 @@ class HostingTab(Tab):
         self.kept = View(elem_id="snapshots")
         with gr.Row(elem_classes="actions"):
             take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
-        self.outputs = [self.kept]
-        self.on(take.click, self.on_take)
+        self.on(take.click, self.on_take, outputs=[self.kept])
         self._build_invitations()
         self._build_sessions()
 
@@ -42,7 +43,13 @@ class HostingTab(Tab):
             link = gr.Textbox(label="The link: shown once", interactive=False, elem_id="invite-link")
             with gr.Row(elem_classes="actions"):
                 make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
-        self.on(make.click, self.on_invite, [role, name], link)
+            self.open_links = View(elem_id="invite-open")
+            with gr.Row(elem_classes="actions"):
+                key = gr.Textbox(label="Take back the link", placeholder="its key", elem_id="invite-key")
+                revoke = gr.Button("Take it back", elem_id="invite-revoke", scale=0)
+        self.outputs = [self.kept, self.open_links]
+        self.on(make.click, self.on_invite, [role, name], [link, self.open_links])
+        self.on(revoke.click, self.on_revoke, [key], self.open_links)
 
     def _build_sessions(self) -> None:
         with gr.Column(elem_classes="card"):
@@ -54,21 +61,42 @@ class HostingTab(Tab):
         self.on(end.click, self.on_end, [who], ended)
 
     def load(self, person: Person, slug: str) -> Update:
-        return {self.kept: _view(snapshots.get_snapshots(self.context, person))}
+        return {
+            self.kept: _view(snapshots.get_snapshots(self.context, person)),
+            self.open_links: _links(accounts.list_invitations(self.context, person)),
+        }
 
     def on_take(self, person: Person, slug: str) -> Update:
         return {self.kept: _view(snapshots.take_snapshot(self.context, person))}
 
-    def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> str:
+    def on_invite(self, person: Person, slug: str, role: str | None, known: str | None) -> list[Node]:
         token = accounts.invite(
             self.context, person, Role(role or Role.ANNOTATOR), name=(known or "").strip()
         )
-        return build_link(self.context.settings, token)
+        return [
+            build_link(self.context.settings, token),
+            _links(accounts.list_invitations(self.context, person)),
+        ]
+
+    def on_revoke(self, person: Person, slug: str, key: str | None) -> Node:
+        return _links(accounts.revoke_invitation(self.context, person, key or ""))
 
     def on_end(self, person: Person, slug: str, known: str | None) -> Node:
         name = (known or "").strip()
         n = sessions.end_sessions(self.context, person, name)
         return el("p.note", f"{plural(n, 'session')} of {name} ended.")
+
+
+def _links(links: Sequence[Invitation]) -> Node:
+    """The links that still let somebody in."""
+    if not links:
+        return el("p.note", "No link is open.")
+    lines: list[list[Node | None]] = [
+        [one.key, f"a new password for {one.person.name}" if one.person else str(one.role), one.created_by,
+         _short(one.expires_at)]
+        for one in links
+    ]  # fmt: skip
+    return table(["Key", "Gives", "Made by", "Until (UTC)"], lines)
 
 
 def _view(state: SnapshotState) -> Node:

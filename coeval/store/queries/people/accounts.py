@@ -8,9 +8,10 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Account, Invitation, Role
-from coeval.store.engines.statements import get_row, insert, scalar
+from coeval.store.engines.statements import get_row, insert, rows, scalar
 from coeval.store.queries.people.people import get_person_by_id, person_of
 
+KEY_LENGTH = 8
 SELECT = "SELECT a.*, p.id, p.name, p.role FROM account a JOIN annotator p ON p.id = a.annotator"
 
 
@@ -61,22 +62,56 @@ def add_invitation(db: Database, token_hash: str, invitation: Invitation, expire
         annotator=invitation.person.id if invitation.person else None,
         role=invitation.role,
         created_by=invitation.created_by,
+        creator=invitation.creator,
         created_at=now(),
         expires_at=expires_at,
     )
 
 
+OPEN = (
+    "used_at IS NULL AND revoked_at IS NULL AND expires_at > :now AND (creator IS NULL"
+    " OR EXISTS (SELECT 1 FROM annotator a WHERE a.id = invitation.creator AND a.role = 'owner'))"
+)
+
+
 def get_invitation(db: Database, token_hash: str) -> Invitation | None:
-    """What an invitation still gives; None where it was used, has run out, or never was."""
-    row = get_row(
-        db,
-        "SELECT * FROM invitation WHERE token_hash = ? AND used_at IS NULL AND expires_at > ?",
-        [token_hash, now()],
-    )
-    if row is None:
-        return None
+    """What an invitation still gives; None where it was used or taken back, has run out, or never was."""
+    sql = f"SELECT * FROM invitation WHERE token_hash = :hash AND {OPEN}"
+    row = get_row(db, sql, {"hash": token_hash, "now": now()})
+    return _invitation(db, row) if row else None
+
+
+def list_invitations(db: Database) -> list[Invitation]:
+    """Those that still let somebody in, the latest first."""
+    sql = f"SELECT * FROM invitation WHERE {OPEN} ORDER BY created_at DESC"
+    return [_invitation(db, row) for row in list(rows(db, sql, {"now": now()}))]
+
+
+def _invitation(db: Database, row: dict[str, Any]) -> Invitation:
     person = get_person_by_id(db, row["annotator"]) if row["annotator"] else None
-    return Invitation(Role(row["role"]), row["created_by"], person)
+    key = row["token_hash"][:KEY_LENGTH]
+    return Invitation(Role(row["role"]), row["created_by"], person, row["creator"], key, row["expires_at"])
+
+
+def revoke_invitation(db: Database, key: str) -> int:
+    """Take back the open invitation of that key; gives how many there were."""
+    sql = f"UPDATE invitation SET revoked_at = :now WHERE substr(token_hash, 1, :n) = :key AND {OPEN}"
+    return db.conn.execute(sql, {"now": now(), "n": KEY_LENGTH, "key": key}).rowcount
+
+
+def revoke_invitations_by(db: Database, creator: int) -> None:
+    """Take back whatever somebody has given out."""
+    sql = "UPDATE invitation SET revoked_at = ? WHERE creator = ? AND used_at IS NULL AND revoked_at IS NULL"
+    db.conn.execute(sql, [now(), creator])
+
+
+def ensure_named_owner(db: Database, name: str, subject: str) -> bool:
+    """Whether the owner of that name has this lasting id; the first who comes by the name has."""
+    db.conn.execute(
+        "INSERT INTO named_owner (name, subject, pinned_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        [name, subject, now()],
+    )
+    return bool(scalar(db, "SELECT subject = ? FROM named_owner WHERE name = ?", [subject, name]))
 
 
 def use_invitation(db: Database, token_hash: str, person: int) -> None:
