@@ -128,7 +128,7 @@ def test_people_save_between_the_parts_of_an_import(context: Context, owner: Per
             target=lambda: saved.append(submit(server, owner, "demo", sent_of(step, 4)).id)
         )
         saver.start()
-        saver.join(5)
+        saver.join(60)
         assert not saver.is_alive(), "a save waits for the import"
 
     def save() -> None:
@@ -206,7 +206,7 @@ def test_the_same_file_twice_at_once_is_taken_in_once(context: Context, owner: P
     for thread in both:
         thread.start()
     for thread in both:
-        thread.join(30)
+        thread.join(120)
     assert sorted(ended) == [0, 40]
 
 

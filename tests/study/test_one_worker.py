@@ -54,7 +54,7 @@ def other_server(context: Context) -> Context:
 
 
 def wait_for(context: Context, owner: Person, job: int, *states: JobState) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         (found,) = [one for one in drafting_jobs.list_jobs(context, owner, "demo") if one.id == job]
         if found.state in states:
