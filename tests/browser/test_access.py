@@ -37,7 +37,7 @@ def working(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "f", "a", "3", "r", "Control+A")
     page.keyboard.type("“herbs” is fine")
-    press(page, "Escape", "ArrowDown", "d", "e")
+    press(page, "Enter", "ArrowDown", "d", "e")
     page.keyboard.type("“bottle”")
     page.wait_for_timeout(300)
 

@@ -141,7 +141,7 @@ def test_quotes_of_a_revised_line_follow_its_new_words(page: Page, bench: Bench)
     page.keyboard.type("“extracted with alcohol” is technical")
     page.wait_for_timeout(300)
     assert marks(page) == [("extracted with alcohol", "1")]
-    press(page, "Escape", "d")
+    press(page, "Enter", "d")
     page.wait_for_timeout(300)
     assert marks(page) == []
 

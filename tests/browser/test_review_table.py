@@ -61,7 +61,7 @@ def decide(page: Page) -> None:
     """Approve the first, delete the second with a reason, revise the third with one."""
     press(page, "a", "d")
     page.keyboard.type("same as the first")
-    press(page, "Escape", "ArrowDown", "r", "Control+A")
+    press(page, "Enter", "ArrowDown", "r", "Control+A")
     page.keyboard.type(NEW)
     press(page, "Tab")
     page.keyboard.type("clearer")
@@ -80,7 +80,7 @@ def test_a_ballot_by_keys_is_saved_as_ids_and_words(page: Page, start: Start) ->
     bench = start()
     assert page.locator(".wb-count .wb-long").inner_text() == "3 criteria still need a decision"
     decide(page)
-    press(page, "Escape", "n")
+    press(page, "Enter", "n")
     page.keyboard.type("Be true.")
     press(page, "Control+Enter")
     wait_status(page)
@@ -101,7 +101,7 @@ def test_delete_and_revise_ask_for_a_reason(page: Page, start: Start) -> None:
     bench = start()
     press(page, "a", "d")
     assert focused(page) == "Reason for 2 of 3"
-    press(page, "Escape", "ArrowDown", "a", "Control+Enter")
+    press(page, "Enter", "ArrowDown", "a", "Control+Enter")
     assert "2 of 3: say why." in page.locator(".ce-toast").inner_text()
     assert focused(page) == "Reason for 2 of 3" and bench.requests == []
 
@@ -280,7 +280,7 @@ def test_an_added_line_can_be_removed_and_brought_back(page: Page, start: Start)
     start()
     press(page, "n")
     page.keyboard.type("Be true.")
-    press(page, "Escape", "d")
+    press(page, "Enter", "d")
     assert page.locator("[data-action=add]").count() == 0
     page.get_by_role("button", name="Undo").click()
     assert page.locator("[data-action=add] textarea").first.input_value() == "Be true."
@@ -290,7 +290,7 @@ def test_a_changed_mind_keeps_the_words(page: Page, start: Start) -> None:
     bench = start()
     press(page, "r", "Control+A")
     page.keyboard.type("My wording")
-    press(page, "Escape", "a", "a", "a", "Control+Enter")
+    press(page, "Enter", "a", "a", "a", "Control+Enter")
     wait_status(page)
     ballot = saved(bench)
     assert ballot and ballot.votes[0] == Vote(Action.APPROVE, ballot.votes[0].proposal)
@@ -304,7 +304,7 @@ def test_as_many_lines_can_be_added_as_the_server_says(page: Page, bench: Bench,
     bench.watch(page)
     page.route("**/ballot", few)
     start()
-    press(page, "n", "Escape", "n", "Escape", "n")
+    press(page, "n", "Enter", "n", "Enter", "n")
     assert "2 lines can be added here" in page.locator(".ce-toast").inner_text()
     assert page.locator("[data-action=add] textarea").first.get_attribute("maxlength") == "30"
 

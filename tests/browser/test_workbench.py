@@ -40,7 +40,7 @@ def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, bench: Ben
     page.keyboard.type("“herbs” is a plain word.")
     press(page, "Tab")
     page.keyboard.type(" wrong quote ")
-    press(page, "Escape", "ArrowDown", "d")
+    press(page, "Enter", "ArrowDown", "d")
     press(page, "e")
     page.keyboard.type("My own line")
     press(page, "Control+Enter")
@@ -88,7 +88,7 @@ def test_no_letter_is_a_shortcut_inside_a_text_box(page: Page, bench: Bench) -> 
     page.keyboard.type("a r d e n j k 1 5 ? b f s c g l / [ ]")
     assert page.locator("textarea").first.input_value() == "a r d e n j k 1 5 ? b f s c g l / [ ]"
     assert page.locator("dialog[open]").count() == 0 and current(page) == ("1", "1")
-    press(page, "Escape")
+    press(page, "Enter")
     assert focused(page) == "Conclusion"
 
 
@@ -207,7 +207,7 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
     assert "Score: choose a score" in page.locator(".ce-toast").inner_text()
     press(page, "2", "n")
     page.keyboard.type("It is hard.")
-    press(page, "Escape", "n", "Escape", "e")
+    press(page, "Enter", "n", "Enter", "e")
     page.keyboard.type("“condensed”")
     press(page, "Control+Enter")
     wait_saved(page, bench, 1)

@@ -205,7 +205,7 @@ def test_kill_9_between_click_and_answer(
     page.route("**/submissions", kill, times=1)
     press(page, "a", "2", "r", "Control+A")
     page.keyboard.type("words that took a while to find")
-    press(page, "Escape", "ArrowDown", "a", "Control+Enter")
+    press(page, "Enter", "ArrowDown", "a", "Control+Enter")
     page.get_by_text("Offline, kept here").wait_for()
     assert "words that took a while to find" in page.locator(".rt").inner_text() + "".join(
         page.locator(".rt textarea").evaluate_all("boxes => boxes.map((box) => box.value)")

@@ -8,6 +8,8 @@ const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
 const NAMES = {
   ArrowDown: '↓',
   ArrowUp: '↑',
+  ArrowLeft: '←',
+  ArrowRight: '→',
   Enter: '⏎',
   Ctrl: IS_MAC ? '⌃' : 'Ctrl',
   Meta: IS_MAC ? '⌘' : 'Meta',
@@ -60,8 +62,8 @@ const MODIFIERS = new Set(['Control', 'Shift', 'Alt', 'Meta']);
 
 export class Keys {
   /**
-   * Commands: [{id, combos, label, run(event), inText, again}]; `again` lets a held key repeat. `run` returns
-   * false when the key was not for it. Nothing happens while `root` is hidden or a dialog is open.
+   * Commands: [{id, combos, label, run(event), inText, again, anyKey}]; `again` lets a held key repeat,
+   * `anyKey` asks for every key. `run` returns false when the key was not for it. Nothing happens while `root` is hidden or a dialog is open.
    */
   constructor(root, commands) {
     this.root = root;
@@ -104,8 +106,8 @@ export class Keys {
     const combo = comboOf(event);
     const typing = isTextBox(event.composedPath()[0]);
     for (const command of this.commands) {
-      if (!command.combos.includes(combo) || (typing && !command.inText) || (event.repeat && !command.again))
-        continue;
+      const named = command.anyKey || command.combos.includes(combo);
+      if (!named || (typing && !command.inText) || (event.repeat && !command.again)) continue;
       if (command.run(event) === false) continue;
       event.preventDefault();
       return;

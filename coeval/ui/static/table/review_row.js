@@ -45,7 +45,7 @@ export class DraftedRow extends Row {
     const box = (name, attributes) =>
       growingBox({ ...attributes, ...limit }, (value) => {
         row[name] = value;
-        this.changed();
+        this.changed(`${name}:${row.id}`);
       });
     const newText = box('new_text', { class: 'ce-in', 'aria-label': `New wording of ${row.label}` });
     const reason = box('reason', {
@@ -53,23 +53,48 @@ export class DraftedRow extends Row {
       'aria-label': `Reason for ${row.label}`,
       placeholder: why,
     });
-    this.boxes = { node: el('div', { class: 'rt-boxes' }, newText, reason), newText, reason };
-    this.body.append(this.boxes.node);
+    this.version.append(newText);
+    this.why.append(reason);
+    this.boxes = { newText, reason };
     return this.boxes;
   }
 
-  showBoxes({ node, newText, reason }) {
+  showBoxes({ newText, reason }) {
     const { action } = this.row;
-    node.hidden = action === null || action === 'approve';
+    reason.hidden = action === null || action === 'approve';
     newText.hidden = action !== 'revise';
     if (newText.value !== this.row.new_text) newText.value = this.row.new_text;
     if (reason.value !== this.row.reason) reason.value = this.row.reason;
     growAll(newText, reason);
   }
 
-  changed() {
+  changed(where = '') {
     this.describe();
-    this.table.changed();
+    this.table.changed(where);
+  }
+
+  /** An edit of the version is a revise; a reason goes with a revision or a deletion. */
+  edit(column, words = null) {
+    const { row } = this;
+    if (column === 'reason') {
+      if (row.action !== 'revise' && row.action !== 'delete') return false;
+      if (words !== null) row.reason = words;
+      this.update();
+      this.changed();
+      this.focusBox(this.buildBoxes().reason);
+      return true;
+    }
+    if (words !== null) row.new_text = words;
+    this.setAction('revise');
+    this.changed();
+    this.focusBox(this.buildBoxes().newText);
+    return true;
+  }
+
+  /** Takes up another state of the line. @param {LineState} state */
+  take({ action, reason, new_text: newText }) {
+    Object.assign(this.row, { action, reason, new_text: newText });
+    this.update();
   }
 
   /** Shows the drafted words, struck out where they went; a screen reader hears the decision. */
@@ -133,7 +158,10 @@ export class AddedRow extends Row {
     );
     this.newText.value = row.new_text;
     this.reason.value = row.reason;
-    this.body.append(el('div', { class: 'rt-boxes' }, this.newText, this.reason));
+    this.version.append(this.newText);
+    this.why.append(this.reason);
+    const { line, version, action, reason: why } = this.cells;
+    this.cells = { line, version, action, reason: why };
     this.buildRemove();
     this.nameBy();
     this.describe();
@@ -159,12 +187,30 @@ export class AddedRow extends Row {
   set(name, value) {
     this.row[name] = value;
     this.describe();
-    this.table.changed();
+    this.table.changed(`${name}:${this.labelId}`);
+  }
+
+  edit(column, words = null) {
+    const box = column === 'reason' ? this.reason : this.newText;
+    if (words !== null) {
+      box.value = words;
+      this.set(column === 'reason' ? 'reason' : 'new_text', words);
+    }
+    this.focusBox(box);
+    return true;
   }
 
   describe() {
     this.node.dataset.action = 'add';
     this.state.textContent = `added: ${this.row.new_text}`;
+  }
+
+  /** Takes up another state of the line. @param {AddedLine} state */
+  take({ reason, new_text: newText }) {
+    Object.assign(this.row, { reason, new_text: newText });
+    this.newText.value = newText;
+    this.reason.value = reason;
+    this.describe();
   }
 
   rename(label) {

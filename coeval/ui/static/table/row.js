@@ -59,18 +59,31 @@ export class Row {
     this.stateId = uniqueId('state');
     this.label = el('span', { id: this.labelId }, row.label);
     this.state = el('span', { id: this.stateId, class: 'ce-sr' });
-    this.body = el('div', { class: 'rt-body' });
-    this.actions = el('div', { class: 'rt-actions' });
+    this.body = el('div', { class: 'rt-body', tabindex: '-1' });
+    this.version = el('div', { class: 'rt-version', tabindex: '-1' });
+    this.actions = el('div', { class: 'rt-actions', tabindex: '-1' });
+    this.why = el('div', { class: 'rt-why', tabindex: '-1' });
     const side = el('div', { class: 'rt-label' }, this.label, this.state);
     this.node = el(
       'div',
       { class: 'rt-row', role: 'group', tabindex: '-1', 'data-kind': row.kind },
       side,
       this.body,
+      this.version,
       this.actions,
+      this.why,
     );
+    /** What the arrow keys walk through, by column; a kind of line may lack some. @type {Record<string, HTMLElement>} */
+    this.cells = {
+      line: this.node,
+      draft: this.body,
+      version: this.version,
+      action: this.actions,
+      reason: this.why,
+    };
     this.side = side;
-    this.node.addEventListener('focusin', () => table.select(this));
+    this.node.addEventListener('focusin', (event) => this.onfocus(event));
+    this.node.addEventListener('dblclick', (event) => this.ondouble(event));
   }
 
   /** Names the line for a screen reader: label, state, then the words. */
@@ -78,9 +91,32 @@ export class Row {
     this.node.setAttribute('aria-labelledby', [this.labelId, this.stateId, ...ids].join(' '));
   }
 
+  onfocus({ target }) {
+    this.table.select(this);
+    if (target.tagName === 'TEXTAREA') this.table.beginWords(this);
+    else this.table.endWords();
+  }
+
+  /** A double click on words edits them. */
+  ondouble({ target }) {
+    if (target.closest('button, textarea, a')) return;
+    this.node.focus({ preventScroll: true });
+    this.table.edit(this.why.contains(target) ? 'reason' : 'version');
+  }
+
   focus(scroll = true) {
     this.node.focus({ preventScroll: true });
     if (scroll) this.node.scrollIntoView({ block: 'nearest' });
+  }
+
+  focusCell(name) {
+    this.cells[name].focus({ preventScroll: true });
+    this.node.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Begins an edit in a column, with these words in place of what is there where some are given. */
+  edit(_column, _words = null) {
+    return false;
   }
 
   /** Into a text box of the line, behind its words. @param {HTMLTextAreaElement} box */

@@ -15,6 +15,8 @@ export class ScoreRow extends Row {
     const group = el('div', { class: 'rt-score', role: 'radiogroup', 'aria-label': 'Score' }, ...this.steps);
     rovingGroup(group, this.steps);
     this.body.append(group, this.note);
+    const { line, draft, action } = this.cells;
+    this.cells = { line, draft, action };
     if (this.keepable) this.buildKeep();
     this.nameBy();
     this.update();
@@ -73,6 +75,17 @@ export class ScoreRow extends Row {
     const drafted = this.drafted !== null && this.row.id !== null;
     if (drafted) this.row.action = score === this.drafted ? 'approve' : 'revise';
     this.update();
+  }
+
+  /** Takes up another state of the line; the score itself is the table's. @param {LineState} state */
+  take({ action }) {
+    this.row.action = action;
+    this.update();
+  }
+
+  edit() {
+    this.focusWords();
+    return true;
   }
 
   /** Approve keeps the draft's score; revise only leads to the buttons, since a score is chosen, not typed. */

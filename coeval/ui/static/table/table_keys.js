@@ -2,23 +2,58 @@
 
 import { isTextBox } from '../core/dom.js';
 import { keyName } from '../core/keys.js';
+import { stepAside } from './cells.js';
 
 /** The commands of every table; the workbench adds its own. */
 export function tableCommands(table) {
   const act = (action) => () => (table().current ? table().decide(table().current, action) : false);
   const digits = Array.from('0123456789');
   return [
+    { id: 'type', combos: [], anyKey: true, run: (event) => typesInCell(table(), event) },
     { id: 'down', combos: ['ArrowDown'], label: 'Next line', again: true, run: () => table().move(1) },
     { id: 'up', combos: ['ArrowUp'], label: 'Line before', again: true, run: () => table().move(-1) },
     { id: 'approve', combos: ['A'], label: 'Approve the line', run: act('approve') },
     { id: 'revise', combos: ['R'], label: 'Revise the line', run: act('revise') },
     { id: 'delete', combos: ['D'], label: 'Delete the line, or remove an added one', run: act('delete') },
     {
+      id: 'aside',
+      combos: ['ArrowRight', 'ArrowLeft'],
+      label: 'Through the cells of the line',
+      shown: ['ArrowLeft', 'ArrowRight'],
+      again: true,
+      run: ({ key, target }) => stepAside(table().all, onward(key, target) ? 1 : -1),
+    },
+    {
+      id: 'edit',
+      combos: ['Enter', 'F2'],
+      label: 'Edit your version, or the reason; a double click and typing in the cell do too',
+      run: () => table().edit(),
+    },
+    {
+      id: 'commit',
+      combos: ['Enter'],
+      label: 'In a text box: done; the words stay (⇧ ⏎ is a new line)',
+      inText: true,
+      run: ({ target }) => (isBoxOf(table(), target) ? table().commit() : false),
+    },
+    {
       id: 'leave',
       combos: ['Escape'],
-      label: 'Leave a text box; the words stay',
+      label: 'In a text box: leave it, and take back what was typed',
       inText: true,
-      run: (event) => leaveBox(table(), event),
+      run: ({ target }) => leaveBox(table(), target),
+    },
+    {
+      id: 'undo',
+      combos: ['Ctrl+Z', 'Meta+Z'],
+      label: 'Take the last change back',
+      run: () => table().undo(),
+    },
+    {
+      id: 'redo',
+      combos: ['Ctrl+Shift+Z', 'Meta+Shift+Z', 'Ctrl+Y'],
+      label: 'Do it again',
+      run: () => table().redo(),
     },
     {
       id: 'score',
@@ -31,8 +66,25 @@ export function tableCommands(table) {
   ];
 }
 
-function leaveBox(table, event) {
-  if (!isTextBox(event.target)) return false;
-  if (table.list.contains(event.target)) return table.current?.focus();
-  return event.target.blur();
+/** Right is on, unless the text runs from right to left. */
+function onward(key, target) {
+  return (key === 'ArrowRight') !== (getComputedStyle(target).direction === 'rtl');
+}
+
+/** Whether this is a text box of the table; elsewhere the key is not for it. */
+function isBoxOf(table, target) {
+  return isTextBox(target) && table.list.contains(target);
+}
+
+function leaveBox(table, target) {
+  if (!isTextBox(target)) return false;
+  if (table.list.contains(target)) return table.cancel();
+  return target.blur();
+}
+
+/** A letter typed in a text cell begins its edit, ahead of the letters that are commands. */
+function typesInCell(table, event) {
+  if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey || isTextBox(event.target))
+    return false;
+  return table.edit(null, event.key);
 }

@@ -1,0 +1,153 @@
+"""The table as a spreadsheet: headings, cells, edits that begin and end as they do there, undoing, bulk, clipboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.ui_steps import focused, press, wait_saved
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from tests.support.bench import Bench
+
+pytestmark = pytest.mark.browser
+
+DRAFT = "“condensed” is hard for a child."
+
+
+def line(page: Page, name: str) -> Locator:
+    """The line of that label."""
+    return page.locator(".rt-row").filter(has=page.locator(".rt-label", has_text=name))
+
+
+def cell(page: Page) -> str:
+    """The class of the cell that has the focus."""
+    return str(page.evaluate("document.activeElement.className.split(' ')[0]"))
+
+
+def actions(page: Page) -> list[str]:
+    found: list[str] = page.locator(".rt-row").evaluate_all("rows => rows.map((row) => row.dataset.action)")
+    return found
+
+
+def box(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.value ?? null"))
+
+
+def test_the_columns_are_named_and_stand_under_their_names(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    assert page.locator(".rt-head span").all_inner_texts() == [
+        "Line",
+        "Draft",
+        "Your version",
+        "Action",
+        "Reason",
+    ]
+    line(page, "Evidence 1").focus()
+    press(page, "r")
+    script = """() => {
+        const left = (node) => node.getBoundingClientRect().left;
+        const row = document.querySelector('[data-action=revise]');
+        const heads = [...document.querySelectorAll('.rt-head span')].map(left);
+        const parts = ['label', 'body', 'version', 'actions', 'why'];
+        const cells = parts.map((name) => left(row.querySelector(`.rt-${name}`)));
+        return heads.map((x, n) => Math.abs(x - cells[n]));
+    }"""
+    assert max(page.evaluate(script)) <= 3
+
+
+def test_arrows_walk_through_the_cells(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    way = []
+    for _ in range(5):
+        press(page, "ArrowRight")
+        way.append(cell(page))
+    assert way == ["rt-body", "rt-version", "rt-actions", "rt-why", "rt-why"]
+    press(page, "ArrowLeft", "ArrowLeft", "ArrowDown")
+    assert cell(page) == "rt-version" and "Evidence 2" in page.locator(".is-current").inner_text()
+    press(page, "ArrowUp", "ArrowUp")
+    assert cell(page) == "rt-row" and focused(page) == "Score", "the score has no version of its own"
+    press(page, "ArrowRight", "ArrowRight", "a")
+    assert actions(page)[1] == "approve", "a letter decides in the cells that hold no words"
+
+
+@pytest.mark.parametrize("how", ["Enter", "F2", "dblclick", "type"])
+def test_an_edit_of_the_version_is_a_revise(page: Page, bench: Bench, how: str) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    if how == "dblclick":
+        line(page, "Evidence 1").locator(".rt-text").dblclick(position={"x": 60, "y": 8})
+    else:
+        press(page, "ArrowRight", "ArrowRight", "a" if how == "type" else how)
+    assert actions(page)[2] == "revise"
+    assert box(page) == ("a" if how == "type" else DRAFT)
+    page.keyboard.type(" new")
+    press(page, "Enter")
+    assert focused(page) == "Evidence 1" and actions(page)[2] == "revise"
+    assert line(page, "Evidence 1").locator("textarea").first.input_value().endswith(" new")
+
+
+def test_escape_takes_the_edit_back_and_undo_brings_it_again(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    press(page, "a", "ArrowUp", "ArrowRight", "ArrowRight", "F2", "Control+A")
+    page.keyboard.type("quite other words")
+    press(page, "Escape")
+    assert focused(page) == "Evidence 1" and actions(page)[2] == "approve"
+    assert line(page, "Evidence 1").locator(".rt-text").inner_text() == DRAFT
+    press(page, "Control+Z")
+    assert actions(page)[2] == "revise"
+    assert line(page, "Evidence 1").locator("textarea").first.input_value() == "quite other words"
+
+
+def test_a_reason_goes_in_its_cell_once_there_is_something_to_explain(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "x")
+    assert "A reason goes with a revision or a deletion" in page.locator(".ce-toast").inner_text()
+    assert actions(page)[2] == "none"
+    press(page, "ArrowLeft", "d")
+    line(page, "Evidence 1").locator(".rt-why").focus()
+    page.keyboard.type("not so")
+    assert focused(page) == "Reason for Evidence 1" and box(page) == "not so"
+
+
+def test_decisions_are_undone_and_done_again(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    press(page, "a", "2", "d", "e")
+    page.keyboard.type("mine")
+    press(page, "Enter")
+    done = ["approve", "revise", "delete", "none", "none", "add"]
+    assert actions(page) == done
+    press(page, "Control+Z", "Control+Z")  # the words, then the line that held them
+    assert actions(page) == done[:5]
+    press(page, "Control+Z", "Control+Z")
+    assert actions(page) == ["approve", "none", "none", "none", "none"]
+    assert page.locator(".rt-step[aria-checked=true]").count() == 0
+    press(page, "Control+Shift+Z", "Control+Shift+Z", "Control+Shift+Z", "Control+Y")
+    assert actions(page) == done
+    assert line(page, "Evidence 4").locator("textarea").first.input_value() == "mine"
+    assert page.locator(".rt-step[aria-checked=true]").inner_text() == "2"
+    for _ in range(9):
+        press(page, "Control+Z")
+    assert actions(page) == ["none"] * 5
+    assert "nothing to take back" in page.locator(".ce-toast").last.inner_text()
+    page.reload()
+    page.locator(".wb[data-state=step]").wait_for()
+    assert actions(page) == ["none"] * 5, "what was undone is not kept"
+
+
+def test_what_was_undone_is_not_saved(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    press(page, "a", "3", "d", "a", "a")
+    for _ in range(3):
+        press(page, "Control+Z")
+    press(page, "a", "a", "a")
+    press(page, "Control+Enter")
+    wait_saved(page, bench, 1)
+    body: dict[str, Any] = bench.requests[0]
+    assert [row["action"] for row in body["rows"]] == ["approve", "revise", "approve", "approve", "approve"]
