@@ -151,3 +151,102 @@ def test_what_was_undone_is_not_saved(page: Page, bench: Bench) -> None:
     wait_saved(page, bench, 1)
     body: dict[str, Any] = bench.requests[0]
     assert [row["action"] for row in body["rows"]] == ["approve", "revise", "approve", "approve", "approve"]
+
+
+def test_several_lines_are_approved_or_deleted_with_one_reason(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    press(page, "Shift+ArrowDown", "Shift+ArrowDown")
+    assert page.locator(".rt-bulk-count").inner_text() == "3 lines chosen"
+    press(page, "d")
+    page.keyboard.type("all made up")
+    assert actions(page) == ["none", "none", "delete", "delete", "delete"]
+    press(page, "Enter")
+    page.locator(".rt-bulk").wait_for(state="hidden")
+    assert [box.input_value() for box in page.locator(".rt-why textarea:visible").all()] == [
+        "all made up"
+    ] * 3
+    press(page, "Control+Z", "Control+Z")
+    assert actions(page) == ["none"] * 5, "one change for all lines, and one for the reason"
+    line(page, "Conclusion").focus()
+    press(page, "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowUp", "a")
+    assert actions(page) == ["approve", "approve", "none", "none", "none"]
+    press(page, "Escape")
+    page.locator(".rt-bulk").wait_for(state="hidden")
+
+
+def test_lines_are_chosen_with_the_mouse_too(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").locator(".rt-label").click()
+    line(page, "Evidence 3").locator(".rt-label").click(modifiers=["Shift"])
+    line(page, "Evidence 2").locator(".rt-label").click(modifiers=["Control"])
+    assert page.locator(".is-chosen").count() == 2
+    page.locator(".rt-bulk").get_by_role("button", name="Delete").click()
+    assert actions(page) == ["none", "none", "delete", "none", "delete"]
+
+
+def test_what_nobody_saw_is_not_approved_with_others_and_bulk_is_said(page: Page, bench: Bench) -> None:
+    page.set_viewport_size({"width": 1280, "height": 360})
+    bench.open_bench(page)
+    line(page, "Conclusion").locator(".rt-label").click()
+    page.evaluate(
+        "document.querySelectorAll('.rt-row')[4].dispatchEvent("
+        "new MouseEvent('click', { bubbles: true, shiftKey: true }))"
+    )
+    press(page, "a")
+    assert "First look at every line" in page.locator(".ce-toast").last.inner_text()
+    assert actions(page) == ["none"] * 5
+    page.set_viewport_size({"width": 1280, "height": 1400})
+    page.wait_for_timeout(200)
+    press(page, "a", "Control+Enter")
+    wait_saved(page, bench, 1)
+    assert bench.requests[0]["bulk"] is True
+
+
+@pytest.fixture
+def clipboard(page: Page, bench: Bench) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+
+def copied(page: Page) -> str:
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def paste(page: Page, text: str) -> None:
+    page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+    press(page, "Control+V")
+
+
+def test_lines_and_cells_are_copied_as_a_spreadsheet_takes_them(
+    page: Page, bench: Bench, clipboard: None
+) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    press(page, "r", "Control+A")
+    page.keyboard.type('a "new" word')
+    press(page, "Enter", "Control+C")
+    assert copied(page) == f'Evidence 1\t{DRAFT}\t"a ""new"" word"\trevise\t'
+    press(page, "ArrowRight", "Control+C")
+    assert copied(page) == DRAFT
+    press(page, "ArrowLeft", "Shift+ArrowDown", "Control+C")
+    assert [len(row.split("\t")) for row in copied(page).split("\n")] == [5, 5]
+
+
+def test_versions_are_pasted_down_a_column(page: Page, bench: Bench, clipboard: None) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 2").focus()
+    press(page, "ArrowRight", "ArrowRight")
+    paste(page, 'first\r\n"second\nline"\r\nthird\r\n')
+    assert actions(page) == ["none", "none", "none", "revise", "revise", "add"]
+    versions = [box.input_value() for box in page.locator(".rt-version textarea:visible").all()]
+    assert versions == ["first", "second\nline", "third"]
+    press(page, "Control+Z")
+    assert actions(page) == ["none"] * 5, "one paste is one change"
+
+
+def test_lines_are_pasted_as_they_were_copied(page: Page, bench: Bench, clipboard: None) -> None:
+    bench.open_bench(page)
+    line(page, "Evidence 1").focus()
+    paste(page, "x\tx\tmine\trevise\twhy\nx\tx\t\tdelete\tno\nx\tx\t\tbanana\tno")
+    assert actions(page) == ["none", "none", "revise", "delete", "none"]
+    assert [box.input_value() for box in page.locator(".rt textarea:visible").all()] == ["mine", "why", "no"]

@@ -104,10 +104,10 @@ def test_two_tabs_never_count_at_once(page: Page, bench: Bench) -> None:
     # The second tab took over when it began. 4 s there, a touch here, 3 s here, a touch there, 2 s there.
     pass_both(4000)
     page.evaluate("window.clock.touch()")
-    other.wait_for_timeout(50)
+    other.wait_for_function("!window.clock.time.running", polling=50)
     pass_both(3000)
     other.evaluate("window.clock.touch()")
-    page.wait_for_timeout(50)
+    page.wait_for_function("!window.clock.time.running", polling=50)
     pass_both(2000)
     assert page.evaluate("window.clock.ms") == 3000
     assert other.evaluate("window.clock.ms") == 6000

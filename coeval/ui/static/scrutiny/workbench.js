@@ -3,13 +3,13 @@
 import { request, withQuery } from '../core/api.js';
 import { button, isShown } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
-import { Seen } from '../table/seen.js';
 import { SheetEditor } from '../table/sheet_editor.js';
 import { savedText } from '../table/sheet_foot.js';
 import { utf16Index } from '../texts/text.js';
 import { Frame } from './frame.js';
 import { Marks } from './marks.js';
 import { Places } from './places.js';
+import { Seen } from './seen.js';
 import { StepWork } from './step_work.js';
 import { StepClock } from './timing.js';
 import { workbenchCommands } from './workbench_keys.js';
@@ -86,6 +86,7 @@ export class Workbench {
       name: 'Lines of the evaluation',
       oncurrent: (key) => reading.light(key, { scroll: true }),
       wordsFor: (kind) => this.wordsFor(kind),
+      onbulk: (lines) => this.onbulk(lines),
     });
   }
 
@@ -322,6 +323,14 @@ export class Workbench {
     this.work.bulk = true;
     this.table.approveRest();
     notices.announce(`${count} approved.`);
+  }
+
+  /** What nobody saw is not approved with others; that some were is said with the save. */
+  onbulk(lines) {
+    if (lines.some(({ node }) => this.seen.waiting.has(node)))
+      return 'First look at every line: some are further down.';
+    if (this.work) this.work.bulk = true;
+    return '';
   }
 
   comment() {

@@ -213,6 +213,11 @@ export class AddedRow extends Row {
     this.describe();
   }
 
+  cellTexts() {
+    const { label, new_text: version, reason } = this.row;
+    return [label, '', version, 'add', reason];
+  }
+
   rename(label) {
     this.row.label = label;
     this.label.textContent = label;

@@ -4,8 +4,6 @@
  */
 
 import { button, el, fill, kbd, plural } from '../core/dom.js';
-import { cellInUse, stepTo } from './cells.js';
-import { Edits } from './edits.js';
 import { AddedRow, DraftedRow } from './review_row.js';
 import { ScoreRow } from './score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
@@ -33,6 +31,7 @@ const NO_SHEET = {
  * @property {() => void} [oncomplete] nothing is left to decide
  * @property {(sentence: string, undo?: () => void) => void} [onsay]
  * @property {(kind: string) => string} [wordsFor] what an added line starts with
+ * @property {(lines: any[]) => string} [onbulk] several are about to be approved at once: why they may not be, or ''
  */
 
 export class ReviewTable {
@@ -45,6 +44,7 @@ export class ReviewTable {
       oncomplete: NOTHING,
       onsay: NOTHING,
       wordsFor: () => '',
+      onbulk: () => '',
       ...events,
     };
     this.list = el('div', { class: 'rt-list', role: 'group', 'aria-label': name });
@@ -53,14 +53,11 @@ export class ReviewTable {
     this.sheet = NO_SHEET;
     /** @type {any[]} */
     this.rows = [];
-    /** @type {any[]} */
+    /** @type {AddedRow[]} */
     this.added = [];
     /** @type {number | null} */
     this.score = null;
     this.locked = false;
-    this.edits = new Edits();
-    /** The line whose words are being typed, as it was before. @type {{row: any, before: LineState} | null} */
-    this.editing = null;
     fill(root, el('div', { class: 'rt' }, this.list, this.adders));
   }
 
@@ -83,7 +80,6 @@ export class ReviewTable {
     this.current = null;
     this.select(this.undecided()[0] ?? this.all[0]);
     this.lock(false);
-    this.edits.begin(this.state());
   }
 
   /** The headings; what each cell is, its own label says to a screen reader. */
@@ -172,7 +168,11 @@ export class ReviewTable {
   move(step) {
     const rows = this.all;
     const at = rows.indexOf(this.current);
-    stepTo(rows, rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + step))]);
+    this.goTo(rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + step))]);
+  }
+
+  goTo(row) {
+    row?.focus();
   }
 
   decide(row, action) {
@@ -180,7 +180,6 @@ export class ReviewTable {
     if (row instanceof AddedRow) return action === 'delete' ? this.remove(row) : row.focusWords();
     if (row instanceof ScoreRow && action !== 'approve') return row.focusWords();
     if (row instanceof ScoreRow && !row.keepable) return row.focusWords();
-    this.editing = { row, before: { ...row.row } };
     row.setAction(action);
     this.changed();
     if (row.problem() || action === 'revise') return row.focusWords();
@@ -210,12 +209,24 @@ export class ReviewTable {
       this.on.onsay(`${most} lines can be added here, and that many are.`);
       return;
     }
+    const row = this.append(kind, words);
+    this.changed();
+    row.focusWords();
+  }
+
+  append(kind, words) {
     const row = this.buildAdded({ kind, new_text: words, reason: '' });
     this.added.push(row);
     this.list.append(row.node);
     this.renumber();
-    this.changed();
-    row.focusWords();
+    return row;
+  }
+
+  replaceAdded(lines) {
+    for (const row of this.added) row.node.remove();
+    this.added = lines.map((row) => this.buildAdded(row));
+    this.list.append(...this.added.map((row) => row.node));
+    this.renumber();
   }
 
   /** Adds by key: what the key is printed on; N adds whatever can be added. */
@@ -254,88 +265,8 @@ export class ReviewTable {
     row.focus();
   }
 
-  /** `where` names the box that is typed in, if any: what is typed there in one go is taken back in one go. */
-  changed(where = '') {
-    this.edits.note(this.state(), where);
-    this.on.onchange();
-  }
-
-  // ---- cells ---------------------------------------------------------------------------------------
-
-  /**
-   * Begins an edit in the cell in use, or in a column of the line in use; `words` take the place of what is there.
-   * @param {string | null} column
-   * @param {string | null} words
-   */
-  edit(column = null, words = null) {
-    const cell = cellInUse(this.all);
-    const row = this.current;
-    if (this.locked || !row || !cell) return false;
-    const name = column ?? (cell[1] === 'reason' ? 'reason' : 'version');
-    if (words !== null && cell[1] !== 'version' && cell[1] !== 'reason') return false;
-    const before = { ...row.row };
-    if (!row.edit(name, words)) {
-      this.on.onsay('A reason goes with a revision or a deletion: decide first.');
-      return true;
-    }
-    this.editing = { row, before };
-    return true;
-  }
-
-  /** Notes how a line was before its words are typed in; a decision that leads there notes it first. */
-  beginWords(row) {
-    if (this.editing?.row !== row) this.editing = { row, before: { ...row.row } };
-  }
-
-  endWords() {
-    this.editing = null;
-    this.edits.close();
-  }
-
-  /** Ends typing: the words stay, and the line is in use again. */
-  commit() {
-    this.endWords();
-    this.current?.focus();
-  }
-
-  /** Ends typing, and the line is as it was before; undoing brings the words back. */
-  cancel() {
-    const { editing } = this;
-    if (editing) {
-      this.edits.close();
-      editing.row.take(editing.before);
-      this.changed();
-    }
-    this.commit();
-  }
-
-  undo() {
-    return this.travel(this.edits.undo(), 'There is nothing to take back here.');
-  }
-
-  redo() {
-    return this.travel(this.edits.redo(), 'There is nothing to do again.');
-  }
-
-  /** @param {TableState | null} state @param {string} nothing what is said where there is none */
-  travel(state, nothing) {
-    if (this.locked) return;
-    if (!state) {
-      this.on.onsay(nothing);
-      return;
-    }
-    const at = this.all.indexOf(this.current);
-    this.score = state.score;
-    this.rows.forEach((row, n) => {
-      row.take(state.rows[n]);
-    });
-    for (const row of this.added) row.node.remove();
-    this.added = state.added.map((row) => this.buildAdded(row));
-    this.list.append(...this.added.map((row) => row.node));
-    this.renumber();
-    const there = this.all[at] ?? this.all.at(-1);
-    there?.focus();
-    this.select(there);
+  /** @param {string} _where the box that is typed in, if any */
+  changed(_where = '') {
     this.on.onchange();
   }
 

@@ -70,8 +70,9 @@ export class Row {
       side,
       this.body,
       this.version,
-      this.actions,
+      // ahead of the buttons beside it, so that Tab leads from the words to their reason
       this.why,
+      this.actions,
     );
     /** What the arrow keys walk through, by column; a kind of line may lack some. @type {Record<string, HTMLElement>} */
     this.cells = {
@@ -124,6 +125,18 @@ export class Row {
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
     this.node.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Among several lines chosen. */
+  setChosen(on) {
+    this.node.classList.toggle('is-chosen', on);
+  }
+
+  /** The texts of the five cells, for a spreadsheet. @returns {string[]} */
+  cellTexts() {
+    const { label, text = '', action, reason, new_text: version } = this.row;
+    const worded = action === 'revise' || action === 'delete';
+    return [label, text, action === 'revise' ? version : '', action ?? '', worded ? reason : ''];
   }
 
   setCurrent(on) {

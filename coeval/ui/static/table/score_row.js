@@ -77,6 +77,11 @@ export class ScoreRow extends Row {
     this.update();
   }
 
+  cellTexts() {
+    const { score } = this.table;
+    return [this.row.label, String(this.drafted ?? ''), String(score ?? ''), this.row.action ?? '', ''];
+  }
+
   /** Takes up another state of the line; the score itself is the table's. @param {LineState} state */
   take({ action }) {
     this.row.action = action;

@@ -10,8 +10,8 @@ import { showHistory } from '../core/history.js';
 import { Outbox } from '../core/outbox.js';
 import { newUid } from '../core/uid.js';
 import { chooseVersion } from './conflict.js';
-import { ReviewTable } from './review_table.js';
 import { savedText } from './sheet_foot.js';
+import { SheetTable } from './sheet_table.js';
 
 /** @typedef {import('./sheet_work.js').SheetWork} SheetWork */
 /** @typedef {import('../core/api.js').ApiError} ApiError */
@@ -38,7 +38,7 @@ export class SheetEditor {
    *   notices: import('../core/notices.js').Notices}} view `place` takes the table, `host` the dialogs
    * @param {{task: string, person: string, box: string, signal: AbortSignal}} whose
    * @param {EditorEvents} on
-   * @param {object} tableEvents what only the table's surroundings need, see ReviewTable
+   * @param {object} tableEvents what only the table's surroundings need, see TableEvents
    */
   constructor({ place, host, foot, notices }, { task, person, box, signal }, on, tableEvents = {}) {
     this.host = host;
@@ -53,7 +53,7 @@ export class SheetEditor {
     /** @type {string[]} */
     this.caughtUp = [];
     this.kept = new Kept(person, task, () => notices.warn(KEEPS_NOTHING));
-    this.table = new ReviewTable(place, {
+    this.table = new SheetTable(place, {
       onchange: () => this.onchange(),
       oncomplete: () => !foot.node.hidden && foot.confirm.focus({ preventScroll: true }),
       onsay: (text, undo) => notices.say(text, undo),

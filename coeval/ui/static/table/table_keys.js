@@ -2,11 +2,10 @@
 
 import { isTextBox } from '../core/dom.js';
 import { keyName } from '../core/keys.js';
-import { stepAside } from './cells.js';
 
 /** The commands of every table; the workbench adds its own. */
 export function tableCommands(table) {
-  const act = (action) => () => (table().current ? table().decide(table().current, action) : false);
+  const act = (action) => () => table().decideInUse(action);
   const digits = Array.from('0123456789');
   return [
     { id: 'type', combos: [], anyKey: true, run: (event) => typesInCell(table(), event) },
@@ -21,7 +20,7 @@ export function tableCommands(table) {
       label: 'Through the cells of the line',
       shown: ['ArrowLeft', 'ArrowRight'],
       again: true,
-      run: ({ key, target }) => stepAside(table().all, onward(key, target) ? 1 : -1),
+      run: ({ key, target }) => table().stepAside(onward(key, target) ? 1 : -1),
     },
     {
       id: 'edit',

@@ -1,0 +1,257 @@
+/** The review table as a spreadsheet: cells, edits that can be taken back, several lines at once, the clipboard. */
+
+import { isTextBox } from '../core/dom.js';
+import { cellInUse, COLUMNS, stepAside, stepTo } from './cells.js';
+import { readCells, writeCells } from './clipboard.js';
+import { Edits } from './edits.js';
+import { AddedRow, DraftedRow } from './review_row.js';
+import { ReviewTable } from './review_table.js';
+import { ScoreRow } from './score_row.js';
+import { Selection } from './selection.js';
+
+const ACTIONS = new Set(['approve', 'revise', 'delete']);
+const NO_REASON_YET = 'A reason goes with a revision or a deletion: decide first.';
+
+export class SheetTable extends ReviewTable {
+  /** @param {HTMLElement} root @param {import('./review_table.js').TableEvents & {name?: string}} events */
+  constructor(root, events = {}) {
+    super(root, events);
+    this.edits = new Edits();
+    /** The line whose words are being typed, as it was before. @type {{row: any, before: LineState} | null} */
+    this.editing = null;
+    this.selection = new Selection({
+      ondecide: (action) => this.decideMany(action),
+      onreason: (reason) => this.explainMany(reason),
+      onclear: () => this.clearSelection(),
+    });
+    this.list.after(this.selection.node);
+    this.list.addEventListener('copy', (event) => this.copy(event));
+    this.list.addEventListener('paste', (event) => this.paste(event));
+    this.list.addEventListener('click', (event) => this.onclick(event));
+  }
+
+  /** @param {Sheet} sheet */
+  load(sheet) {
+    super.load(sheet);
+    this.selection.clear();
+    this.edits.begin(this.state());
+  }
+
+  /** What is typed in one box in one go is taken back in one go. */
+  changed(where = '') {
+    this.edits.note(this.state(), where);
+    super.changed(where);
+  }
+
+  // ---- cells ---------------------------------------------------------------------------------------
+
+  goTo(row) {
+    this.selection.clear();
+    stepTo(this.all, row);
+  }
+
+  stepAside(by) {
+    return stepAside(this.all, by);
+  }
+
+  /**
+   * Begins an edit in the cell in use, or in a column of the line in use; `words` take the place of what is there.
+   * @param {string | null} column
+   * @param {string | null} words
+   */
+  edit(column = null, words = null) {
+    const cell = cellInUse(this.all);
+    const row = this.current;
+    if (this.locked || !row || !cell) return false;
+    if (words !== null && cell[1] !== 'version' && cell[1] !== 'reason') return false;
+    const before = { ...row.row };
+    if (row.edit(column ?? (cell[1] === 'reason' ? 'reason' : 'version'), words))
+      this.editing = { row, before };
+    else this.on.onsay(NO_REASON_YET);
+    return true;
+  }
+
+  decide(row, action) {
+    if (!this.locked && row) this.editing = { row, before: { ...row.row } };
+    return super.decide(row, action);
+  }
+
+  /** Notes how a line was before its words are typed in; a decision that leads there noted it first. */
+  beginWords(row) {
+    if (this.editing?.row !== row) this.editing = { row, before: { ...row.row } };
+  }
+
+  endWords() {
+    this.editing = null;
+    this.edits.close();
+  }
+
+  /** Ends typing: the words stay, and the line is in use again. */
+  commit() {
+    this.endWords();
+    this.current?.focus();
+  }
+
+  /** Ends typing, and the line is as it was before; undoing brings the words back. */
+  cancel() {
+    const { editing } = this;
+    if (editing) {
+      this.edits.close();
+      editing.row.take(editing.before);
+      this.changed();
+    }
+    this.commit();
+  }
+
+  // ---- back and forth ------------------------------------------------------------------------------
+
+  undo() {
+    return this.travel(this.edits.undo(), 'There is nothing to take back here.');
+  }
+
+  redo() {
+    return this.travel(this.edits.redo(), 'There is nothing to do again.');
+  }
+
+  /** @param {TableState | null} state @param {string} nothing what is said where there is none */
+  travel(state, nothing) {
+    if (this.locked) return;
+    if (!state) {
+      this.on.onsay(nothing);
+      return;
+    }
+    this.selection.clear();
+    const at = this.all.indexOf(this.current);
+    this.score = state.score;
+    this.rows.forEach((row, n) => {
+      row.take(state.rows[n]);
+    });
+    this.replaceAdded(state.added);
+    const there = this.all[at] ?? this.all.at(-1);
+    there?.focus();
+    this.select(there);
+    this.on.onchange();
+  }
+
+  // ---- several lines -------------------------------------------------------------------------------
+
+  /** Chooses one line more, up or down from the one in use. */
+  stretch(step) {
+    const rows = this.all;
+    const at = rows.indexOf(this.current);
+    const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
+    if (!next || at < 0) return;
+    if (!this.selection.rows.size) this.selection.stretch(rows, rows[at]);
+    this.selection.stretch(rows, next);
+    next.focus();
+  }
+
+  /** Shift and a click choose up to that line, Ctrl and a click that line too. */
+  onclick(event) {
+    const row = this.all.find(({ node }) => node.contains(event.target));
+    if (!row || event.target.closest('button, textarea, a')) return;
+    if (event.shiftKey) {
+      this.selection.anchor ??= this.current;
+      this.selection.stretch(this.all, row);
+      window.getSelection()?.removeAllRanges();
+    } else if (event.ctrlKey || event.metaKey) {
+      if (!this.selection.rows.size) this.selection.anchor = this.current;
+      this.selection.toggle(row);
+    } else this.selection.clear();
+    row.focus(false);
+  }
+
+  clearSelection() {
+    const many = this.selection.isMany;
+    this.selection.clear();
+    if (many) this.current?.focus();
+    return many;
+  }
+
+  /** A key decides on all lines chosen, or on the line in use. */
+  decideInUse(action) {
+    if (!this.current) return false;
+    if (!this.selection.isMany) return this.decide(this.current, action);
+    if (action === 'revise') return this.on.onsay('Lines are revised one at a time: press Esc, and then R.');
+    return this.decideMany(action);
+  }
+
+  /** Every drafted line among those chosen; the score can be kept, and lines of one's own stay as they are. */
+  decideMany(action) {
+    if (this.locked) return;
+    const lines = [...this.selection.rows].filter(
+      (row) => row instanceof DraftedRow || (row instanceof ScoreRow && row.keepable && action === 'approve'),
+    );
+    const refusal = action === 'approve' ? this.on.onbulk(lines) : '';
+    if (refusal) {
+      this.on.onsay(refusal);
+      return;
+    }
+    for (const row of lines) /** @type {any} */ (row).setAction(action);
+    this.changed();
+    if (action === 'delete') this.selection.reason.focus();
+  }
+
+  /** One reason for every line chosen that takes one. */
+  explainMany(reason) {
+    for (const row of this.selection.rows) {
+      if (!(row instanceof DraftedRow) || !['delete', 'revise'].includes(row.row.action)) continue;
+      row.row.reason = reason;
+      row.update();
+    }
+    this.changed('reason:many');
+  }
+
+  // ---- the clipboard -------------------------------------------------------------------------------
+
+  /** The lines chosen, or the line in use, as cells; the one cell in use, as its words. */
+  copy(event) {
+    const cell = cellInUse(this.all);
+    if (!cell || isTextBox(event.target) || !window.getSelection()?.isCollapsed) return;
+    const [row, name] = cell;
+    const lines = this.selection.isMany ? this.all.filter((one) => this.selection.rows.has(one)) : [row];
+    const cells = lines.map((one) => one.cellTexts());
+    const whole = this.selection.isMany || name === 'line';
+    const shown = whole ? cells : cells.map((texts) => [texts[COLUMNS.indexOf(name)]]);
+    event.clipboardData.setData('text/plain', writeCells(shown));
+    event.preventDefault();
+  }
+
+  /**
+   * Cells from a spreadsheet, from the cell in use on: whole lines as they were copied, or a column of versions or
+   * reasons. Versions beyond the last line become lines of one's own.
+   */
+  paste(event) {
+    const cell = cellInUse(this.all);
+    if (!cell || isTextBox(event.target) || this.locked) return;
+    event.preventDefault();
+    const cells = readCells(event.clipboardData.getData('text/plain'));
+    const lines = this.all.slice(this.all.indexOf(cell[0]));
+    const left = cells.length > lines.length ? cells.slice(lines.length) : [];
+    const whole = cells.every((texts) => texts.length === COLUMNS.length);
+    for (const [n, texts] of cells.slice(0, lines.length).entries()) {
+      if (whole) this.pasteLine(lines[n], texts);
+      else this.pasteCell(lines[n], cell[1], texts[0]);
+    }
+    const [offer] = [this.sheet.add].flat().slice(-1);
+    const more = whole ? [] : left.map(([text]) => text).filter((text) => text.trim());
+    const room = this.sheet.limits.added - this.added.length;
+    if (offer) for (const text of more.slice(0, room)) this.append(offer.kind, text);
+    this.changed();
+    cell[0].focusCell(cell[1]);
+  }
+
+  /** @param {any} row @param {string[]} texts */
+  pasteLine(row, texts) {
+    const [, , version, action, reason] = texts;
+    if (row instanceof AddedRow) row.take({ kind: row.row.kind, new_text: version, reason });
+    else if (row instanceof DraftedRow && ACTIONS.has(action))
+      row.take({ ...row.row, action, reason, new_text: action === 'revise' ? version : row.row.new_text });
+  }
+
+  pasteCell(row, name, text) {
+    if (row instanceof ScoreRow) return;
+    if (name === 'reason') row.take({ ...row.row, reason: text });
+    else if (text.trim() && text !== row.row.text) row.take({ ...row.row, action: 'revise', new_text: text });
+  }
+}
