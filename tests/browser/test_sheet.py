@@ -190,8 +190,8 @@ def test_what_nobody_saw_is_not_approved_with_others_and_bulk_is_said(page: Page
     bench.open_bench(page)
     line(page, "Conclusion").locator(".rt-label").click()
     page.evaluate(
-        "document.querySelectorAll('.rt-row')[4].dispatchEvent("
-        "new MouseEvent('click', { bubbles: true, shiftKey: true }))"
+        "for (const name of ['pointerdown', 'click']) document.querySelectorAll('.rt-row')[4]"
+        ".dispatchEvent(new MouseEvent(name, { bubbles: true, shiftKey: true }))"
     )
     press(page, "a")
     assert "First look at every line" in page.locator(".ce-toast").last.inner_text()

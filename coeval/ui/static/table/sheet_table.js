@@ -27,6 +27,7 @@ export class SheetTable extends ReviewTable {
     this.list.after(this.selection.node);
     this.list.addEventListener('copy', (event) => this.copy(event));
     this.list.addEventListener('paste', (event) => this.paste(event));
+    this.list.addEventListener('pointerdown', (event) => this.onpress(event));
     this.list.addEventListener('click', (event) => this.onclick(event));
   }
 
@@ -146,19 +147,24 @@ export class SheetTable extends ReviewTable {
     next.focus();
   }
 
+  /** Where choosing begins is the line in use before the click moves the focus. */
+  onpress(event) {
+    if (!event.shiftKey && !event.ctrlKey && !event.metaKey) this.selection.clear();
+    this.selection.anchor ??= this.current;
+  }
+
   /** Shift and a click choose up to that line, Ctrl and a click that line too. */
   onclick(event) {
     const row = this.all.find(({ node }) => node.contains(event.target));
     if (!row || event.target.closest('button, textarea, a')) return;
     if (event.shiftKey) {
-      this.selection.anchor ??= this.current;
       this.selection.stretch(this.all, row);
       window.getSelection()?.removeAllRanges();
-    } else if (event.ctrlKey || event.metaKey) {
-      if (!this.selection.rows.size) this.selection.anchor = this.current;
-      this.selection.toggle(row);
-    } else this.selection.clear();
-    row.focus(false);
+    } else if (event.ctrlKey || event.metaKey) this.selection.toggle(row);
+    else {
+      this.selection.anchor = row;
+      row.focus(false);
+    }
   }
 
   clearSelection() {

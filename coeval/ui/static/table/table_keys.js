@@ -43,6 +43,15 @@ export function tableCommands(table) {
       run: ({ target }) => leaveBox(table(), target),
     },
     {
+      id: 'stretch',
+      combos: ['Shift+ArrowDown', 'Shift+ArrowUp'],
+      label: 'Choose several lines; then A approves them, D deletes them',
+      shown: ['Shift+ArrowDown', 'Shift+ArrowUp'],
+      again: true,
+      run: ({ key }) => table().stretch(key === 'ArrowDown' ? 1 : -1),
+    },
+    { id: 'clear', combos: ['Escape'], run: () => table().clearSelection() },
+    {
       id: 'undo',
       combos: ['Ctrl+Z', 'Meta+Z'],
       label: 'Take the last change back',
