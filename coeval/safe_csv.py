@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNSEEN = " \ufeff\u00a0\u200b\u2060"
 """What a spreadsheet may pass over before it finds a formula."""
@@ -22,3 +27,18 @@ def safe(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip(UNSEEN).startswith(FORMULA):
         return "'" + value
     return value
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """The frame as CSV; what is missing is empty, and no cell is a formula to a spreadsheet.
+
+    >>> import pandas as pd
+    >>> to_csv(pd.DataFrame({"a": ["=1", None], "n": [1, 2]}))
+    "a,n\\r\\n'=1,1\\r\\n,2\\r\\n"
+    """
+    target = io.StringIO()
+    writer = csv.writer(target)
+    writer.writerow([safe(str(name)) for name in frame.columns])
+    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False)
+    writer.writerows([safe(value) for value in row] for row in rows)
+    return target.getvalue()

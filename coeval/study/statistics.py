@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Person, Role, Task
+from coeval.errors import InputError
+from coeval.safe_csv import to_csv
 from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
 from coeval.stats.frames import ACTION_COLUMNS, CROWD, RESEARCHER, StudyFrames
 from coeval.store import Database, Store
@@ -72,6 +74,22 @@ def get_paper_tables(context: Context, person: Person, slug: str) -> dict[str, s
         "tables.tex": tables_latex(tables),
     }
     return texts | {f"{table.name}.csv": table.frame for table in tables}
+
+
+@use_case(TEAM)
+def get_table_files(context: Context, person: Person, slug: str, kind: str) -> dict[str, str]:
+    """Print the paper's tables as csv, md or latex: file names to texts.
+
+    Raises:
+        InputError: for another kind.
+    """
+    found = get_paper_tables(context, person, slug)
+    if kind == "csv":
+        return {name: to_csv(frame) for name, frame in found.items() if isinstance(frame, pd.DataFrame)}
+    names = {"md": ("methods.md", "tables.md"), "latex": ("tables.tex",)}.get(kind)
+    if names is None:
+        raise InputError(f"There is no format “{kind}” for tables; choose csv, md or latex.")
+    return {name: str(found[name]) for name in names}
 
 
 @dataclass(slots=True)

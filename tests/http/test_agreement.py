@@ -30,7 +30,7 @@ from coeval.domain import (
     Submission,
 )
 from coeval.errors import NotAllowedError, NotFoundError
-from coeval.safe_csv import safe
+from coeval.safe_csv import safe, to_csv
 from coeval.settings import load_settings
 from coeval.stats import StudyFrames, agreement_section
 from coeval.store import Store
@@ -49,7 +49,7 @@ from coeval.ui.server.identity import COOKIE
 from coeval.ui.study_app.agreement import agreement_tab
 from coeval.ui.study_app.agreement.links import task_file, with_links
 from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, get_pages
-from coeval.ui.study_app.downloads import add_downloads, to_csv
+from coeval.ui.study_app.downloads import add_downloads
 from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
 from tests.conftest import make_study
 from tests.support.live_server import LiveServer, start_server

@@ -220,3 +220,28 @@ def test_only_this_machine_is_served_without_a_real_sign_in() -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         with pytest.raises(InputError, match="a name alone"):
             check_address(host)
+
+
+def test_the_tables_of_a_paper_come_in_three_formats(eli5: Path, tmp_path: Path) -> None:
+    latex = run("tables", "--task", "eli5", "--format", "latex", db=eli5).stdout
+    assert latex.count(r"\begin{table}") > 8
+    written = run("tables", "--task", "eli5", "--format", "csv", "--out", tmp_path, db=eli5).stdout.split()
+    assert all(Path(path).is_file() for path in written)
+    with (tmp_path / "agreement.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    # the mean over criteria first, the criteria pooled last; counts are whole
+    assert rows[0]["criterion"].startswith("mean over criteria") and rows[-1]["criterion"] == "all"
+    assert float(rows[-1]["ordinal"]) == pytest.approx(0.6294, abs=5e-5) and rows[-1]["n_units"] == "1000"
+
+
+def test_the_headline_is_the_mean_over_criteria_with_its_clusters(eli5: Path) -> None:
+    report = json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout)
+    headline = report["agreement"]["headline"]
+    alphas = [part["humans"]["ordinal"] for part in report["agreement"]["per_criterion"]]
+    assert headline["value"] == pytest.approx(np.mean(alphas)) and headline["level"] == "ordinal"
+    assert (headline["resampled"], headline["clusters"]) == ("documents", 50)
+    assert headline["ci_low"] < headline["value"] < headline["ci_high"]
+    assert headline["pooled"]["value"] == pytest.approx(0.6294, abs=5e-5)
+    assert headline["pooled"]["ci_low"] < headline["pooled"]["value"] < headline["pooled"]["ci_high"]
+    for row in report["systems"]:
+        assert row["ci_low"] < row["human_mean"] < row["ci_high"] and row["clusters"] == 50

@@ -17,10 +17,9 @@ import pandas as pd
 import pytest
 
 from coeval.domain import Person
-from coeval.safe_csv import safe
+from coeval.safe_csv import safe, to_csv
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_folder, export_zip
-from coeval.ui.study_app.downloads import to_csv
 from tests.support.hostile_study import SLUG, fill
 from tests.support.live_server import start_server
 from tests.support.openai_stub import Reply, start_stub

@@ -433,6 +433,7 @@ ELSEWHERE = {
     "coeval.study.hosting.upkeep.check_file": "cli/upkeep.py",
     "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
     "coeval.study.exporting.export.export_folder": "cli/output.py",
+    "coeval.study.statistics.get_table_files": "cli/output.py",
     "coeval.study.drafting.batches.read_results": "cli/batches.py",
     "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",

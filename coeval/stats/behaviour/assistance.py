@@ -14,6 +14,7 @@ from coeval.stats.estimates.clusters import (
     DOCUMENTS,
     INSTANCES,
     PEOPLE,
+    UNITS,
     OfSums,
     crossed_interval,
     parse_clusters,
@@ -94,9 +95,10 @@ def draft_effects(scores: Any, *, confidence: float = 0.95) -> DraftEffects:
     frame = _prepared(scores)
     cluster, names = pd.factorize(frame["cluster"])
     person, people = pd.factorize(frame["annotator"])
-    sums, of_people = (
+    both, cells = pd.factorize(cluster * len(people) + person)
+    sums, of_people, of_both = (
         _sums_by_cluster(frame, np.asarray(codes, dtype=np.int64), size)
-        for codes, size in ((cluster, len(names)), (person, len(people)))
+        for codes, size in ((cluster, len(names)), (person, len(people)), (both, len(cells)))
     )
     kind = DOCUMENTS if frame["cluster"].nunique() < frame["instance"].nunique() else INSTANCES
     shifted, instances = int((frame["shift"].fillna(0) != 0).sum()), int(frame["instance"].nunique())
@@ -110,7 +112,8 @@ def draft_effects(scores: Any, *, confidence: float = 0.95) -> DraftEffects:
             continue
         spread = sums_interval(sums, _OF_SUMS[name], kind, confidence=confidence, value=value)
         others = sums_interval(of_people, _OF_SUMS[name], PEOPLE, confidence=confidence, value=value)
-        wider = crossed_interval(value, spread, others, confidence=confidence)
+        each = sums_interval(of_both, _OF_SUMS[name], UNITS, confidence=confidence, value=value)
+        wider = crossed_interval(value, spread, others, each, confidence=confidence)
         found[name] = Estimate(value, **counts, **spread, **wider)
     return DraftEffects(**found)
 
@@ -196,7 +199,9 @@ def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
         for part in (score == draft, np.abs(score - draft), np.ones(len(frame))):
             columns.append(np.bincount(cluster, np.where(kept, part, 0), size))
     shift = _within_unit(frame, "shift")
-    columns.append(np.bincount(cluster, shift * np.nan_to_num(score), size))
+    # the score less its unit's mean too: the same over a unit, but not over one person's share of it
+    rest = _within_unit(frame.assign(score=frame["score"].where(frame["shift"].notna())), "score")
+    columns.append(np.bincount(cluster, shift * rest, size))
     columns.append(np.bincount(cluster, shift * np.nan_to_num(frame["shift"].to_numpy()), size))
     return np.column_stack(columns)
 

@@ -23,6 +23,9 @@ FEW = 10
 GROUPS = 50
 """Statistics that are no sums are computed anew without each of at most this many groups of clusters."""
 
+DRAWN = 500
+"""At most so many clusters are drawn one by one."""
+
 DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
 NO_SPREAD = "every cluster says the same, so there is nothing to tell how much others would differ"
 
@@ -56,9 +59,9 @@ class Clusters:
     def groups(self, most: int = 0) -> Codes:
         """The group of each unit: its cluster where there are few, else clusters dealt into ``most`` groups.
 
-        Without ``most`` they are ``GROUPS``, and down to 20 where each would cost much.
+        Without ``most`` they are ``GROUPS``, and down to 10 where each would cost much.
         """
-        most = most or int(np.clip(100_000 // max(len(self.code), 1), 20, GROUPS))
+        most = most or int(np.clip(100_000 // max(len(self.code), 1), 10, GROUPS))
         if self.n <= most:
             return self.code
         dealt = np.random.default_rng(self.n).permutation(self.n) % most
@@ -186,7 +189,12 @@ def cut(spread: dict[str, Any], low: float, high: float) -> dict[str, Any]:
 
 
 def draw_sums(sums: Numbers, replicates: int, seed: int) -> Numbers:
-    """Replicates x columns: the sums over as many clusters as there are, drawn with replacement."""
+    """Replicates x columns: the sums over as many clusters as there are, drawn with replacement.
+
+    More than ``DRAWN`` clusters are first dealt into that many groups, which are drawn: the sums vary alike.
+    """
+    if len(sums) > DRAWN:
+        sums = Clusters(np.random.default_rng(seed).permutation(len(sums)) % DRAWN).sums(sums)
     rng, size = np.random.default_rng(seed), len(sums)
     block = max(1, 2_000_000 // max(size, 1))
     parts = [np.empty((0, sums.shape[1]))]
@@ -199,12 +207,17 @@ def draw_sums(sums: Numbers, replicates: int, seed: int) -> Numbers:
 
 
 def crossed_interval(
-    value: float, by_cluster: dict[str, Any], by_people: dict[str, Any], *, confidence: float = 0.95
+    value: float,
+    by_cluster: dict[str, Any],
+    by_people: dict[str, Any],
+    by_both: dict[str, Any],
+    *,
+    confidence: float = 0.95,
 ) -> dict[str, Any]:
     """The interval that also speaks of other people: both sources of chance, t with the fewer's degrees of freedom.
 
-    The variances over clusters and over people add up, which counts what both share twice and so is on the safe side
-    (Cameron, Gelbach and Miller 2011 take it off again).
+    The variances over clusters and over people add up, less what both count: the variance over each person's work on
+    each cluster (Cameron, Gelbach and Miller 2011). It is never below either of the two.
 
     Returns
     -------
@@ -212,7 +225,8 @@ def crossed_interval(
         ``people_ci_low``, ``people_ci_high``, ``people`` (how many); nan under two people.
     """
     people, clusters = by_people["clusters"], by_cluster["clusters"]
-    se = float(np.sqrt(np.square([by_cluster["se"], by_people["se"]]).sum()))
+    of_cluster, of_people, of_both = (part["se"] ** 2 for part in (by_cluster, by_people, by_both))
+    se = float(np.sqrt(np.max([of_cluster + of_people - of_both, of_cluster, of_people])))
     df = min(people, clusters) - 1
     half = float(special.stdtrit(df, (1 + confidence) / 2)) * se if df > 0 else np.nan
     return {"people_ci_low": value - half, "people_ci_high": value + half, "people": people}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from typing import IO
 
-import pandas as pd
 from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 
 from coeval.errors import NotFoundError
-from coeval.safe_csv import safe
+from coeval.safe_csv import to_csv
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.exporting.export import TABLES, export_table, export_zip
@@ -62,16 +60,6 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         export_table(context, get_person(context, request), slug, name, text)
         text.detach()
         return _file(target, f"{slug}-{name}", CSV)
-
-
-def to_csv(frame: pd.DataFrame) -> str:
-    """The frame as CSV; what is missing is empty, and no cell is a formula to a spreadsheet."""
-    target = io.StringIO()
-    writer = csv.writer(target)
-    writer.writerow([safe(str(name)) for name in frame.columns])
-    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False)
-    writer.writerows([safe(value) for value in row] for row in rows)
-    return target.getvalue()
 
 
 def _spooled() -> IO[bytes]:
