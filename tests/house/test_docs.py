@@ -12,7 +12,18 @@ from coeval.cli.commands import build_parser
 from coeval.llm.protocols.registry import list_protocols
 from coeval.study.exporting.export import TABLES
 from coeval.ui.server.help_pages import HELP, TITLES, render
-from tests.benchmarks import agreement, agreement_tab, beside, prefill, saves, scrutiny, size, start
+from tests.benchmarks import (
+    agreement,
+    agreement_tab,
+    beside,
+    coverage,
+    hanna,
+    prefill,
+    saves,
+    scrutiny,
+    size,
+    start,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -93,4 +104,6 @@ GOALS = {
     "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
     "beside": [beside.GOAL],
     "start": [start.GOAL],
+    "coverage": [coverage.COVERED[0], coverage.ERRED[1]],
+    "hanna": [hanna.GOAL],
 }

@@ -1,7 +1,8 @@
-"""Intraclass correlations: the six forms of Shrout and Fleiss, also with ratings missing."""
+"""Intraclass correlations and the components of variance they rest on, also with ratings missing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,9 @@ from coeval.stats.estimates.clusters import Clusters, cut, jackknife_interval, p
 from coeval.stats.estimates.later import sparse, special
 from coeval.stats.estimates.results import Estimate, Result
 from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
+
+PEOPLE = (1, 2, 3, 4, 5, 7, 10)
+"""For so many people a D-study says how well their mean would agree."""
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
@@ -108,7 +112,7 @@ def _all_forms(data: Ratings, confidence: float) -> dict[str, Estimate]:
     }
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
-    one_way, two_way = _one_way(data, n), _two_way(data, n, raters)
+    one_way, two_way = _one_way(data, n), two_way_squares(data, n, raters)
     found = {"ICC(1,1)": _single(one_way, confidence), "ICC(1,k)": _mean(one_way, confidence)}
     if isinstance(two_way, str):
         found |= dict.fromkeys(("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"), Estimate.undefined(two_way))
@@ -130,7 +134,7 @@ def _one_way(data: Ratings, n: int) -> _Squares:
     return _Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, 0, size - n)
 
 
-def _two_way(data: Ratings, n: int, raters: int) -> _Squares | str:
+def two_way_squares(data: Ratings, n: int, raters: int) -> _Squares | str:
     """Mean squares of the additive model of units and raters, or why they do not exist.
 
     q = T_r - sum_u n_ur T_u / k_u and C = diag(n_r) - N' diag(1 / k_u) N are the raters' equations after the
@@ -246,3 +250,58 @@ def _stepped_up(value: float, k: float) -> float:
     """Spearman and Brown: the reliability of k ratings from that of one; below -1 / (k - 1) it has no bound."""
     bottom = 1 + value * (k - 1)
     return value * k / bottom if not bottom <= 0 else -np.inf
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variance of scores between items, between people, and the rest (people by items, and chance), in squared points.
+
+    ``phi`` says for each number of people how dependable the mean of their scores is, people counted as a source of
+    error too (absolute agreement).
+    """
+
+    item: Estimate
+    person: Estimate
+    residual: Estimate
+    phi: dict[int, Estimate]
+    n_items: int
+    n_people: int
+
+
+def variance_components(ratings: RatingsLike, people: Sequence[int] = PEOPLE) -> Components:
+    """The components of scores of items by people, from the mean squares of the additive model.
+
+    A negative component is 0. With ratings missing, the mean squares are those of the fitted model, as for ``icc``.
+
+    Parameters
+    ----------
+    ratings : annotators x units, numbers, nan where missing.
+    people : the numbers of people that the D-study is about.
+
+    Source: Brennan 2001, Generalizability Theory, chapters 2 and 3. With Shrout and Fleiss's judges, phi of one and of
+    four people are ICC(2,1) and ICC(2,k):
+
+    >>> judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    >>> found = variance_components(judges)
+    >>> [round(part, 2) for part in (found.item, found.person, found.residual, found.phi[1], found.phi[4])]
+    [2.56, 5.24, 1.02, 0.29, 0.62]
+    """
+    data = parse_ratings(ratings)
+    if not data.numeric and len(data.code):
+        raise ValueError(f"Variance needs numbers, but the ratings hold {data.categories[0]!r}.")
+    paired = data.per_unit > 1
+    data = data.where(paired[data.unit])
+    counts = {"n_items": int(paired.sum()), "n_people": len(np.unique(data.annotator))}
+    squares = two_way_squares(data, counts["n_items"], counts["n_people"])
+    if isinstance(squares, str):
+        nothing = Estimate.undefined(squares)
+        return Components(nothing, nothing, nothing, dict.fromkeys(people, nothing), **counts)
+    item = max(0.0, (squares.between - squares.error) / squares.k)
+    person = max(0.0, (squares.raters - squares.error) / squares.n)
+    phi = {
+        k: Estimate(item / (item + (person + squares.error) / k))
+        if item > 0
+        else Estimate.undefined("the items' means do not differ by more than chance")
+        for k in people
+    }
+    return Components(Estimate(item), Estimate(person), Estimate(squares.error), phi, **counts)

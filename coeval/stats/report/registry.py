@@ -14,6 +14,7 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
+from coeval.stats.report.reliability import reliability_section, reliability_tables
 from coeval.stats.report.systems import systems_section
 from coeval.stats.report.tables import Table
 from coeval.stats.report.work import (
@@ -53,6 +54,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("assistance", assistance_section),
     Section("behaviour", behaviour_section),
     Section("quotes", quotes_section),
+    Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
 )
 
 

@@ -69,9 +69,11 @@ def forest(
     names = names_axis("label", list(frame["label"]))
     marked: dict[str, Any] = {"tickCount": 5}
     if lines:  # the names of two lines that stand close lean away from each other
-        lean = alt.condition(f"datum.value == {lines[0]}", alt.value("right"), alt.value("left"))
-        marked = {"values": list(lines), "labelExpr": NO_ZERO, "labelAlign": lean}
-    axis = alt.Axis(title=None, grid=False, ticks=False, domain=False, **marked)
+        sides = zip(lines, ("right", "left"), strict=False)
+        lean = {"condition": [{"test": f"datum.value == {x}", "value": side} for x, side in sides]}
+        values = [*lines, *_ticks(min(reach), max(reach), lines)]
+        marked = {"values": values, "labelExpr": NO_ZERO, "labelAlign": {**lean, "value": "center"}}
+    axis = alt.Axis(title=None, grid=False, ticks=True, domain=True, **marked)
     x = alt.X("value:Q", scale=alt.Scale(domain=[min(reach), max(reach)], nice=False), axis=axis)
     rules = alt.Chart(pd.DataFrame({"value": list(lines)})).mark_rule(**HELP_LINE).encode(x=x)
     whiskers = alt.Chart(frame.dropna(subset=["low", "high"])).mark_rule(
@@ -86,6 +88,16 @@ def forest(
     )
     room = 30 + 7 * max((len(str(text)) for text in frame["text"]), default=0)
     return themed(chart, description, height=max(1, len(frame)) * (ROW + 8), right=min(room, 260))
+
+
+def _ticks(low: float, high: float, lines: Sequence[float]) -> list[float]:
+    """Every fifth between two values, those away that stand so close to a line that their names would touch.
+
+    >>> _ticks(0, 1, (0.667, 0.8))
+    [0.0, 0.2, 0.4, 1.0]
+    """
+    fifths = [k / 5 for k in range(int(np.ceil(low * 5 - 1e-9)), int(np.floor(high * 5 + 1e-9)) + 1)]
+    return [tick for tick in fifths if all(abs(tick - line) > 0.1 for line in lines)]
 
 
 def alpha_forest(frame: pd.DataFrame, description: str) -> Any:

@@ -125,7 +125,7 @@ def test_the_forest_shows_krippendorffs_lines_and_reaches_below_zero() -> None:
     axis = layer(chart, "circle")["encoding"]["x"]
     # the lowest limit is -.4 and 1 stays in view
     assert axis["scale"]["domain"] == [-0.4, 1.0]
-    assert axis["axis"]["values"] == [0.667, 0.8]
+    assert axis["axis"]["values"] == [0.667, 0.8, -0.4, -0.2, 0.0, 0.2, 0.4, 1.0]
 
 
 def test_an_undefined_estimate_has_its_text_but_no_point() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+import pandas as pd
+
 from coeval.domain import Person
 from coeval.errors import NotFoundError
 from coeval.stats.frames import StudyFrames
@@ -14,6 +16,7 @@ from coeval.stats.report.registry import list_tables
 from coeval.study.access import Context
 from coeval.study.statistics import get_statistic
 from coeval.ui.components.view import Node
+from coeval.ui.components.words import shown
 from coeval.ui.study_app.agreement import alignment, assistance, changes, people, systems, times
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message
 
@@ -60,8 +63,16 @@ def get_pages(context: Context, person: Person, slug: str, section: str) -> Iter
 def _further_tables(get: Get, section: str) -> list[Node | None]:
     """The tables of the report's sections that have no page of their own (see ``stats.report.registry``)."""
     return [
-        data_table(table.title, table.frame, table.note) for tab, table in get(list_tables) if tab == section
+        data_table(table.title, _as_texts(table.frame), table.note)
+        for tab, table in get(list_tables)
+        if tab == section
     ]
+
+
+def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as the page writes them, headings as words."""
+    words = frame.map(lambda value: shown(value).split(":")[0] if isinstance(value, float) else str(value))
+    return words.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
 
 
 def get_figure(context: Context, person: Person, slug: str, section: str, name: str) -> Figure:
