@@ -20,6 +20,7 @@ from coeval.stats import (
     Table,
     agreement_section,
     build_report,
+    icc,
     krippendorff_alpha,
     methods_paragraph,
     paper_tables,
@@ -238,6 +239,8 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
         "systems",
         "judges",
         "assistance",
+        "variance_components",
+        "people_needed",
     }
     assert tables["criteria_actions"]["approve"].tolist() == [0.5]
     assert (
@@ -247,6 +250,19 @@ def test_the_papers_tables(study: StudyFrames, report: dict[str, Any]) -> None:
     people = tables["distributions"].query("source == 'people' and system == 'all'").iloc[0]
     assert people[["1", "2", "3", "4", "5"]].sum() == people["n"] == len(study.scores)
     assert tables["behaviours"].groupby("arm")["rate"].sum().tolist() == pytest.approx([1, 1])
+
+
+def test_reliability_is_that_of_the_intraclass_correlations(
+    study: StudyFrames, report: dict[str, Any]
+) -> None:
+    """Complete tables: phi of one person is ICC(2,1), of all five ICC(2,k); and more people are never worse."""
+    for row in report["reliability"]["per_criterion"]:
+        own = study.scores[study.scores["criterion"] == row["criterion"]]
+        forms = icc(own.pivot(index="annotator", columns="instance", values="score"))
+        assert row["phi"]["5"] == pytest.approx(forms["ICC(2,k)"], abs=2e-3)
+        assert row["phi"]["1"] == pytest.approx(forms["ICC(2,1)"], abs=2e-3)
+        values = list(row["phi"].values())
+        assert values == sorted(values) and row["n_people"] == 5
 
 
 def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, report: dict[str, Any]) -> None:
