@@ -21,7 +21,7 @@ from tests.conftest import make_study
 from tests.support.live_server import LiveServer, start_server
 from tests.support.payloads import PATHS
 
-PUBLIC = ("/signin", "/healthz", "/ui/css/coeval.css", "/ui/core/main.js")
+PUBLIC = ("/signin", "/healthz", "/ui/css/coeval.css", "/ui/main.js")
 PAGES = ("/", "/admin", "/admin/")
 API = (
     "/api/scrutiny/demo/history?instance=1&criterion=2",
