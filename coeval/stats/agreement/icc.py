@@ -292,7 +292,9 @@ def variance_components(ratings: RatingsLike, people: Sequence[int] = PEOPLE) ->
     paired = data.per_unit > 1
     data = data.where(paired[data.unit])
     counts = {"n_items": int(paired.sum()), "n_people": len(np.unique(data.annotator))}
-    squares = two_way_squares(data, counts["n_items"], counts["n_people"])
+    squares: _Squares | str = "fewer than two units have two ratings"
+    if counts["n_items"] > 1:
+        squares = two_way_squares(data, counts["n_items"], counts["n_people"])
     if isinstance(squares, str):
         nothing = Estimate.undefined(squares)
         return Components(nothing, nothing, nothing, dict.fromkeys(people, nothing), **counts)
