@@ -109,7 +109,8 @@ def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]
 def tells_system(instance: Instance, text: str) -> bool:
     """Whether a text beside the instance's own gives away who wrote its output: by letters and digits alone.
 
-    A name of up to three letters counts only where it stands by itself: an "A" is in every text.
+    A name of up to three letters counts only where it stands by itself, or beside digits as in the id "1a": an "A" is
+    in every text.
 
     >>> from dataclasses import replace
     >>> one = Instance("q1", "Why?", "So.", system="GPT-4o mini")
@@ -117,11 +118,14 @@ def tells_system(instance: Instance, text: str) -> bool:
     (True, True, False)
     >>> tells_system(replace(one, system="B"), "Maybe."), tells_system(replace(one, system="B"), "model: b")
     (False, True)
+    >>> tells_system(replace(one, system="b"), "12b"), tells_system(replace(one, system="b"), "12bis")
+    (True, False)
     """
     name = _letters(instance.system)
     if len(name) > 3:
         return name in _letters(text)
-    return bool(name) and name in re.findall(r"[^\W_]+", text.casefold())
+    folded = text.casefold()
+    return bool(name) and name in re.findall(r"[^\W_]+", folded) + re.findall(r"[^\W\d_]+", folded)
 
 
 def _letters(text: str) -> str:

@@ -115,6 +115,11 @@ ROUTES: dict[str, dict[str, bool]] = {
     "POST /s/crowd/end": GUESTS | {"guest": False},  # there is work to do
     "GET /s/crowd/work": SIGNED_IN,
     "GET /s/crowd/participants.csv": OWNER,
+    "GET /api/criteria/demo/ballot": MEMBERS,
+    "POST /api/criteria/demo/ballot": MEMBERS,
+    "GET /api/criteria/demo/ballot/history": MEMBERS,
+    "GET /api/criteria/demo/decisions": OWNER,
+    "POST /api/criteria/demo/decisions": OWNER,
     "GET /download/demo/export.zip": TEAM,
     "GET /download/demo/paper-tables.zip": TEAM,
     "GET /download/demo/charts/agreement/alpha.csv": TEAM,
@@ -136,7 +141,10 @@ ROUTES: dict[str, dict[str, bool]] = {
 }
 """Every route of ours and the doors of Gradio's, with who is let through it."""
 
+NO_VOTES = {"json": {"round": 1, "revision": 0, "rows": [], "added": []}}
 BODIES: dict[str, dict[str, Any]] = {
+    "POST /api/criteria/demo/ballot": NO_VOTES,
+    "POST /api/criteria/demo/decisions": NO_VOTES,
     "POST /signin": {"data": {"name": "Zoe"}},
     "POST /api/scrutiny/demo/submissions": {"json": {
         "uid": "00000000-0000-0000-0000-000000000001", "instance": 1, "criterion": 1, "draft": 1, "revision": 0,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -82,6 +83,13 @@ class World:
         self._watch.backup(self._pristine)
         self._dump = list(self._pristine.iterdump())
         self._version = self._data_version()
+
+    def was_entered(self, key: str) -> bool:
+        """Whether a use case was entered; what a job does is waited for."""
+        limit = time.monotonic() + 10
+        while key not in self.entered and time.monotonic() < limit:
+            time.sleep(0.02)
+        return key in self.entered
 
     # ---- what is in the file ----------------------------------------------------------------------------------
 

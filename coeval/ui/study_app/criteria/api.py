@@ -76,9 +76,9 @@ def _ballot(context: Context, person: Person, slug: str) -> Json:
 
 
 def _decisions(context: Context, person: Person, slug: str) -> Json:
-    round_ = _open_round(context, person, slug)
     tally = rounds.get_tally(context, person, slug)
-    assert tally is not None  # of the round that is open
+    round_ = _open_round(context, person, slug)
+    assert tally is not None  # the round is open, so it has a count
     return decisions_json(round_, tally)
 
 
