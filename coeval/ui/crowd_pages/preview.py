@@ -61,4 +61,4 @@ def _view(visit: Visit, name: str, page: int) -> StudyView:
         return show_arrival(Arrival(visit.task, plan, Coming.NEW, Link(plan.terms.service, "")))
     if name == "declined":
         return show_declined(plan)
-    return show_visit(replace(visit, plan=plan, part=PARTS[name], attempts=()), page)
+    return show_visit(replace(visit, plan=plan, part=PARTS[name], attempts=(), confirmed=(0, 1)), page)
