@@ -1,4 +1,4 @@
-"""``python -m coeval draft criteria|evaluations``."""
+"""``python -m coeval draft criteria|evaluations|assistants``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coeval.study.access import OPERATOR, Context
 
 def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
-    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations")
+    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|assistants")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     rounds.add_argument("--model", default="")
     rounds.add_argument("--samples", type=int, default=1, metavar="N", help="how often to ask")
@@ -44,6 +44,11 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
         "--criterion", type=int, default=1, metavar="N", help="with --show-prompt: by which"
     )
     evaluations.set_defaults(command=_draft_evaluations)
+    followed = kinds.add_parser(
+        "assistants", parents=[task], help="how closely a fused run follows each of its assistants"
+    )
+    followed.add_argument("--label", required=True, metavar="RUN")
+    followed.set_defaults(command=_show_assistants)
 
 
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
@@ -91,6 +96,16 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     print(report)
     if not report.complete:
         raise SystemExit(1)
+
+
+def _show_assistants(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.drafting.assistants import correlate_run
+
+    columns = ("criterion", "assistant", "n", "pearson", "spearman", "kendall", "reason")
+    print("\t".join(columns))
+    for row in correlate_run(context, OPERATOR, options.task, options.label):
+        cells = (row[name] for name in columns)
+        print("\t".join(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in cells))
 
 
 def _show_progress(progress: object) -> None:

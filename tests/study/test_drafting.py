@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import json
 from collections import Counter
 from dataclasses import replace
@@ -17,10 +19,12 @@ from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts, jobs
 from coeval.study.access import Context
 from coeval.study.drafting import batches, helping
+from coeval.study.drafting.assistants import correlate_run
 from coeval.study.drafting.estimating import estimate_run
 from coeval.study.drafting.execution import run_drafting
 from coeval.study.drafting.preview import show_question
 from coeval.study.drafting.run_settings import RunSettings
+from coeval.study.exporting.export import export_table
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.tasks import get_task_state
@@ -240,6 +244,13 @@ def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, rea
         report = asyncio.run(run_drafting(there, ready, "demo", settings))
         asked = json.dumps(stub.bodies[-1])
     assert report.complete and report.total == 4  # instances, each with both criteria
+    overall = io.StringIO(newline="")
+    export_table(context, ready, "demo", "overall_ratings.csv", overall)
+    ratings = list(csv.DictReader(io.StringIO(overall.getvalue().lstrip("\ufeff"))))
+    assert len(ratings) == 4 and {row["run"] for row in ratings} == {"fused"}
+    assert all(1 <= float(row["score"]) <= 5 for row in ratings)
+    followed = correlate_run(context, ready, "demo", "fused")
+    assert {row["assistant"] for row in followed} == {"chrF"} and [row["n"] for row in followed] == [4, 4]
     assert len(latest(context, "fused")) == 8 and "Weigh chrF." in asked and "chrF" in asked
 
 

@@ -437,7 +437,7 @@ ELSEWHERE = {
     "coeval.study.drafting.batches.read_results": "cli/batches.py",
     "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
-    "coeval.study.drafting.assistants.correlate_run": "",
+    "coeval.study.drafting.assistants.correlate_run": "cli/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""

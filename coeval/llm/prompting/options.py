@@ -36,5 +36,3 @@ class JudgeOptions:
     top_p: float | None = None
     reasoning_effort: str = ""
     reference: bool = False
-    criteria_per_call: int = 1
-    """For protocols that ask by several criteria at once: at most so many; 0 for all of them."""

@@ -97,7 +97,6 @@ _LATER = {
     "max_tokens": None,
     "reasoning_effort": "",
     "reference": False,
-    "criteria_per_call": 1,
 }
 """Parameters that runs of an earlier version do not record, with what those runs were made with."""
 

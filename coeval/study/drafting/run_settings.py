@@ -30,7 +30,6 @@ class RunSettings:
     persona: str = ""
     logprobs: bool = False
     reference: bool = False
-    criteria_per_call: int = 1
     templates: str = ""
     """A folder with the user's own copies of templates; empty for CoEval's."""
     endpoint: str = ""
@@ -62,7 +61,6 @@ class RunSettings:
             persona=self.persona,
             logprobs=self.logprobs,
             reference=self.reference,
-            criteria_per_call=self.criteria_per_call,
             templates=Path(self.templates) if self.templates else None,
             steps=steps or {},
         )
@@ -81,7 +79,6 @@ class RunSettings:
 
     def _peculiarities(self) -> list[str]:
         """What tells this run from a plain one, in words for its label."""
-        together = "all criteria" if self.criteria_per_call == 0 else f"{self.criteria_per_call} criteria"
         return [
             "ablation" if self.ablation else "steps" if self.steps else "",
             f"{self.samples} samples" if self.samples else "",
@@ -91,7 +88,6 @@ class RunSettings:
             self.persona,
             "expected score" if self.logprobs else "",
             "reference" if self.reference else "",
-            f"{together} a call" if self.criteria_per_call != 1 else "",
         ]
 
     def to_params(self) -> dict[str, object]:

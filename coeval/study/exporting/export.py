@@ -98,6 +98,7 @@ TABLES: Mapping[str, Build] = {
     "criteria.csv": _query(exports.CRITERIA),
     "votes.csv": _query(exports.VOTES),
     "drafts.csv": _query(exports.DRAFTS),
+    "overall_ratings.csv": _query(exports.OVERALL_RATINGS),
     "scores.csv": _query(exports.SCORES),
     "rows.csv": _query(exports.ROWS),
     "first_scores.csv": _query(exports.FIRST_SCORES),

@@ -54,7 +54,8 @@ SELECT r.label AS run, r.protocol, r.model, r.prompt_hash, r.shown, i.external_i
   c.text AS criterion, d.attempt, d.status, d.score, d.samples_json AS samples, d.reason,
   l.position AS line, l.kind, l.text, d.created_at,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id) AS quotes,
-  (SELECT count(*) FROM quote q WHERE q.draft_row = l.id AND q.quote_start IS NULL) AS quotes_not_found
+  (SELECT count(*) FROM quote q WHERE q.draft_row = l.id
+    AND (q.quote_start IS NULL OR q.place = 'input')) AS quotes_not_found
 FROM draft d
 JOIN run r ON r.id = d.run
 JOIN instance i ON i.id = d.instance
@@ -127,6 +128,14 @@ JOIN instance i ON i.id = j.instance
 JOIN criterion c ON c.id = j.criterion
 JOIN annotator a ON a.id = j.decided_by
 WHERE i.task = :task ORDER BY j.id
+"""
+
+OVERALL_RATINGS = """
+SELECT r.label AS run, r.model, i.external_id AS instance, o.score, o.reason, o.created_at
+FROM overall_rating o
+JOIN run r ON r.id = o.run
+JOIN instance i ON i.id = o.instance
+WHERE r.task = :task ORDER BY o.run, i.position
 """
 
 MARKS = f"""

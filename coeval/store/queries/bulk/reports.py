@@ -89,7 +89,7 @@ ORDER BY r.id, i.position, m.position
 
 QUOTES = """
 SELECT r.id AS run, r.label AS run_label, c.text AS criterion, count(*) AS n,
-  sum(q.quote_start IS NULL) AS not_found
+  sum(q.quote_start IS NULL OR q.place = 'input') AS not_found
 FROM quote q
 JOIN draft_row l ON l.id = q.draft_row
 JOIN current_draft d ON d.id = l.draft
