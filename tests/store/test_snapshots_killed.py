@@ -1,0 +1,64 @@
+"""kill -9 and a wiped disk: what was acknowledged is there again, but for the last moments that the place states."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.settings import Snapshots, load_settings
+from coeval.store.queries import tasks
+from coeval.study.hosting.opening import build_places, open_kept
+from tests.support.hub_stub import HubStub
+
+ROOT = Path(__file__).resolve().parents[2]
+CELLS = json.loads(os.environ.get("COEVAL_KILL_CELLS", '[["folder", 4]]'))
+"""Places and seconds of work; the whole trial: [["folder", 6], ["folder", 30], ["hub", 45], ...]."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("where", "seconds"), CELLS)
+def test_a_kill_and_a_wipe_lose_no_more_than_the_stated_window(
+    where: str, seconds: float, tmp_path: Path
+) -> None:
+    hub = HubStub()
+    hub.start()
+    known: dict[str, Any] = {"folder": str(tmp_path / "place")}
+    if where == "hub":
+        known = {"repo": "team/study", "token": hub.token, "endpoint": hub.url}
+    db = tmp_path / "live" / "coeval.db"
+    command = [sys.executable, "-m", "tests.support.shipping_writer", str(db), json.dumps(known)]
+    writer = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    first = writer.stdout.readline()
+    time.sleep(seconds)
+    killed_at = time.time()
+    writer.send_signal(signal.SIGKILL)
+    lines = [first, *(line for line in writer.stdout if line.endswith("\n"))]
+    writer.wait()
+    for path in db.parent.iterdir():
+        path.unlink()
+    if known.get("folder"):
+        known["folder"] = tmp_path / "place"
+    settings = replace(load_settings({}, db=db), snapshots=Snapshots(**known))
+    store, _ = open_kept(settings)
+    with store.read() as read:
+        there = {task.slug for task in tasks.list_tasks(read)}
+        assert read.conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    store.close()
+    hub.stop()
+    lost = [float(at) for at, slug in map(str.split, lines) if slug not in there]
+    (place,) = build_places(settings.snapshots)
+    oldest = killed_at - min(lost, default=killed_at)
+    print(
+        f"{where}, {seconds} s: {len(lines)} acknowledged, {len(lost)} lost, all of the last {oldest:.2f} s"
+    )
+    assert oldest <= place.pace.promised_seconds and len(there) >= len(lines) - len(lost)
