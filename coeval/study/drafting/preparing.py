@@ -81,7 +81,7 @@ def prepare_protocol(context: Context, task: Task, current: CriteriaSet, setting
         steps = judge_helps.get_steps(db, by_id) if settings.steps else {}
         chosen = choose_assistants(db, task, settings.assistants) if assisted else []
     options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
-    scores = ensure_scores(context, task, chosen)
+    scores = ensure_scores(context, task, chosen) if chosen else {}  # it needs pandas, which takes 50 MB
     return build_protocol(Brief(task, by_id, options, settings.plan, chosen, scores))
 
 
