@@ -223,7 +223,10 @@ def add_pages(app: FastAPI, context: Context) -> None:
 
     def show_bench(request: Request, slug: str) -> HTMLResponse:
         person = str(get_person(context, request).id)
-        return render_page("work", title=slug, base="../", slug=slug, task=slug, back="Back", person=person)
+        return render_page(
+            "work", title=slug, base="../", slug=slug, task=slug, back="Back", kind="work", stage="Work",
+            person=person, filter="",
+        )  # fmt: skip
 
     def show_table(request: Request, slug: str, part: str) -> HTMLResponse:
         value = {"task": slug, "person": str(get_person(context, request).id)}
