@@ -183,12 +183,16 @@ def test_a_place_that_fails_is_shown_and_made_up_for(settings: Settings) -> None
     folder = settings.snapshots.folder
     assert folder
     folder.rename(folder.with_name("away"))
+    keeper.shippers[0].look()
+    keeper.take()  # there is nothing to send, which is no sign that the place is well
+    assert "on this machine alone" in get_alert(context, owner)
     add_task(store, "one")
     keeper.take()
     assert "on this machine alone" in get_alert(context, owner)
     add_task(store, "two")  # annotation goes on
     folder.with_name("away").rename(folder)
     keeper.take()
+    keeper.shippers[0].look()
     assert get_alert(context, owner) == ""
     kill(settings, store)
     assert slugs(opened(settings)[0]) == ["one", "two"]

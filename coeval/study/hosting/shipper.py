@@ -98,6 +98,7 @@ class Shipper:
     def __init__(self, keeper: Term, place: Place) -> None:
         self.keeper, self.place = keeper, place
         self.state = PlaceState(place.title, promised=place.pace.promised_seconds)
+        self._errors = {"sending": "", "lease": ""}
         self._waiting = Waiting()
         self._number: int | None = None
         """Up to which look the place has all; None where only a whole copy helps."""
@@ -170,9 +171,9 @@ class Shipper:
                 if self._number is None or whole or self._is_whole_due():
                     self._send_whole()
             except Exception as error:  # a thread that ends here would leave the study without snapshots
-                self._note_failure(error)
+                self._note_failure(error, "sending")
                 return False
-            self.state = replace(self.state, error="", failed_at="")
+            self._note_failure(None, "sending")
             return True
 
     def _is_whole_due(self) -> bool:
@@ -241,11 +242,16 @@ class Shipper:
             self._lags.append((moment, moment - sent.since))
         self.state = replace(self.state, saved_at=now())
 
-    def _note_failure(self, error: Exception) -> None:
-        if not isinstance(error, CoevalError):
-            log.exception("a snapshot to the %s failed", self.place.title)
+    def _note_failure(self, error: Exception | None, what: str) -> None:
+        """Note how sending or holding the lease went; the one going well says nothing of the other."""
+        if error is not None and not isinstance(error, CoevalError):
+            log.error("the %s fails", self.place.title, exc_info=error)
         text = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
-        self.state = replace(self.state, failed_at=self.state.failed_at or now(), error=text)
+        self._errors[what] = "" if error is None else text
+        shown = next(filter(None, self._errors.values()), "")
+        self.state = replace(
+            self.state, error=shown, failed_at=(self.state.failed_at or now()) if shown else ""
+        )
 
     # ---- the lease ------------------------------------------------------------------------------------------------
 
@@ -264,5 +270,7 @@ class Shipper:
                 self.place.beat(keeper.term, keeper.holder)
                 self._beaten = time.monotonic()
         except Exception as error:
-            self._note_failure(error)
+            self._note_failure(error, "lease")
+        else:
+            self._note_failure(None, "lease")
         self.looked = time.monotonic()
