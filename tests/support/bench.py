@@ -39,7 +39,6 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.design import set_design
 from coeval.study.scrutiny.steps import Step, Where, get_step
 from coeval.ui.server.identity import COOKIE, get_person
-from coeval.ui.server.pages import render_page
 from tests.support.scrutiny_steps import save
 from tests.support.server import Running
 
@@ -52,10 +51,11 @@ CRITERIA = [
     "Use examples or analogies that a five-year-old can relate to.",
     "Be factually correct.",
 ]
-TABLE_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Ballot</title>
+SCREEN_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>CoEval</title>
 <link rel="stylesheet" href="../ui/css/coeval.css"><link rel="stylesheet" href="../ui/css/app.css">
 <script type="module" src="../ui/main.js"></script>
-<body><h1 class="ce-sr">Ballot</h1><main id="place"></main><script type="module">
+<body><h1 class="ce-sr">CoEval</h1><main id="place"></main><script type="module">
   /* stands in for Gradio: props with a value, watchers called on a push from the server, events that are counted */
   const props = {{ value: {value} }};
   const watchers = [];
@@ -221,19 +221,12 @@ class Bench:
 def add_pages(app: FastAPI, context: Context) -> None:
     """The two screens on pages of their own, ahead of what the app answers by itself."""
 
-    def show_bench(request: Request, slug: str) -> HTMLResponse:
-        person = str(get_person(context, request).id)
-        return render_page(
-            "work", title=slug, base="../", slug=slug, task=slug, back="Back", kind="work", stage="Work",
-            person=person, filter="",
-        )  # fmt: skip
-
-    def show_table(request: Request, slug: str, part: str) -> HTMLResponse:
+    def show(request: Request, slug: str, part: str = "scrutiny") -> HTMLResponse:
         value = {"task": slug, "person": str(get_person(context, request).id)}
-        return HTMLResponse(TABLE_PAGE.format(value=json.dumps(value), part=json.dumps(part)))
+        return HTMLResponse(SCREEN_PAGE.format(value=json.dumps(value), part=json.dumps(part)))
 
-    app.router.routes.insert(0, APIRoute("/bench/{slug}", show_bench))
-    app.router.routes.insert(0, APIRoute("/table/{slug}", show_table))
+    app.router.routes.insert(0, APIRoute("/bench/{slug}", show))
+    app.router.routes.insert(0, APIRoute("/table/{slug}", show))
 
 
 @pytest.fixture(scope="session")
