@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coeval.domain import ColumnRole, EvaluationRow, Quote, RowKind, Task
+from coeval.domain import ColumnRole, EvaluationRow, Quote, QuotePlace, RowKind, Task
 from coeval.rules.arms import Design, Display
 from tests.support.bench import OUTPUT, evidence, make_instances, make_rows
 from tests.support.ui_steps import at_step, press
@@ -151,6 +151,15 @@ def test_quotes_that_are_not_there_are_said_so(page: Page, bench: Bench) -> None
     flags = page.locator(".ce-flag")
     assert flags.all_inner_texts() == ["not in the answer"]
     assert flags.first.get_attribute("title") == "smelly thinks in flowers"
+
+
+def test_a_quote_of_the_input_is_named_so(page: Page, bench: Bench) -> None:
+    quote = Quote("perfume", 4, 11, QuotePlace.INPUT)
+    line = EvaluationRow(RowKind.EVIDENCE, "It was asked about “perfume”.", (quote,))
+    bench.rows = lambda instance: (*make_rows(instance.output)[:2], line)
+    bench.open_bench(page)
+    assert page.locator(".ce-flag").all_inner_texts() == ["quotes the question"]
+    assert marks(page) == []
 
 
 def test_the_difference_is_shown_under_a_revised_line(page: Page, bench: Bench) -> None:

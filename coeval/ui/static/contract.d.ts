@@ -6,6 +6,8 @@ interface Quote {
   text: string;
   start: number | null;
   end: number | null;
+  /** It stands in the input, not in the output. */
+  from_input?: boolean;
 }
 
 /** A drafted line with what the person decided so far; a score row of a step without a draft has no id. */
@@ -52,6 +54,8 @@ interface Sheet {
   confirm?: { label: string; keyed: boolean };
   counted?: [string, string];
   missing?: string;
+  /** What a flag says of a quote that stands in the input. */
+  from_input?: string;
   scale: number[] | null;
   draft_score: number | null;
   score: number | null;

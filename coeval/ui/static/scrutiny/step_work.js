@@ -17,6 +17,7 @@ function offersOf({ asks_first: asksFirst, rows }) {
 export function sheetOf({ evaluation, limits, task }) {
   const { revision, saved_at, draft, rows, added, scale, draft_score, score } = evaluation;
   const missing = `not in the ${inSentence(task.output_field)}`;
+  const fromInput = `quotes the ${inSentence(task.input_field)}`;
   const add = offersOf(evaluation);
   return {
     revision,
@@ -26,6 +27,7 @@ export function sheetOf({ evaluation, limits, task }) {
     reason_required: false,
     add,
     missing,
+    from_input: fromInput,
     scale,
     draft_score,
     score,

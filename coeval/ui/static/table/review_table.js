@@ -67,6 +67,7 @@ export class ReviewTable {
   load(sheet) {
     this.sheet = sheet;
     this.missing = sheet.missing ?? 'not in the text';
+    this.fromInput = sheet.from_input ?? 'quotes the input';
     this.score = sheet.score ?? null;
     const counts = {};
     this.rows = sheet.rows.map((row) =>
@@ -141,13 +142,14 @@ export class ReviewTable {
 
   missingQuotes(row) {
     const lost = row.quotes.filter((quote) => !Number.isInteger(quote.start));
-    return lost.map((quote) =>
-      el(
+    return lost.map((quote) => {
+      const said = quote.from_input ? this.fromInput : this.missing;
+      return el(
         'span',
         { class: 'ce-flag', title: quote.text },
-        lost.length > 1 ? `“${quote.text.slice(0, 24)}…” ${this.missing}` : this.missing,
-      ),
-    );
+        lost.length > 1 ? `“${quote.text.slice(0, 24)}…” ${said}` : said,
+      );
+    });
   }
 
   lock(on) {

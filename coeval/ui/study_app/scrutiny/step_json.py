@@ -128,7 +128,12 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
             "kind": row.kind,
             "text": row.text,
             "quotes": [
-                {"text": q.text, "start": q.start if q.found else None, "end": q.end if q.found else None}
+                {
+                    "text": q.text,
+                    "start": q.start if q.found else None,
+                    "end": q.end if q.found else None,
+                    "from_input": q.located and not q.found,
+                }
                 for q in row.quotes
             ],
             "action": done[row.id].action if row.id in done else None,
