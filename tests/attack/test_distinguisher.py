@@ -66,7 +66,7 @@ class Crowd:
             self._describe(mine)
             self.screens += mine
             finished = len({one.instance for one in mine})
-            self.visits.append((finished, get_visit(context, person, "demo").finished))
+            self.visits.append((finished, get_visit(context, person, "demo").part.finished))
         with context.store.read() as db:
             rows = db.conn.execute("SELECT annotator, instance, criterion, kind FROM planted_error")
             self.planted = {tuple(row[:3]): row[3] for row in rows}
