@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch.setenv("GRADIO_TEMP_DIR", str(folder / "uploads"))
         # Gradio sums up its times at every event; that would be half of what these tests take
         patch.setenv("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
+        # the world's queued jobs have no worker: they are not to be told cut off while the tests go on
+        patch.setattr("coeval.store.queries.drafting.leases.LEASE", timedelta(days=1))
         made = World(folder)
         with made.serve(), watched(made.entered):
             yield made
