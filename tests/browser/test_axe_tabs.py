@@ -12,14 +12,16 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.importing.demo import ensure_demo
 from coeval.study.people.sessions import sign_in
+from coeval.ui.setup import setup_page
+from coeval.ui.study_app import study_page
 from tests.browser.test_access import faults
 from tests.support.live_server import LiveServer, start_server
 from tests.support.scrutiny_steps import save, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-STUDY = ("Criteria", "Scrutiny", "Agreement")
-SET_UP = ("Tasks", "Import", "Pre-fill", "Review", "People", "Crowd", "Crowd people", "Hosting")
+STUDY = tuple(tab.title for tab in study_page.TABS)
+SET_UP = tuple(tab.title for tab in setup_page.TABS)
 PAGES = ("help/guide", "help/roles", "help/threats", "help/measured")
 
 

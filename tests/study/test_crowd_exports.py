@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -70,6 +71,18 @@ def test_reliability_gives_the_alpha_that_is_reported(context: Context, owner: P
     for column in ("check", "rejected", "timed_out"):
         assert {row[column] for row in scores} == {"0", "1"}, column
     assert {row["planted_error"] for row in scores} == {"", "score", "evidence"}
+
+
+def test_every_column_is_in_the_readme_and_nothing_else_is(files: Path) -> None:
+    told = (files / "README.md").read_text(encoding="utf-8")
+    sections = {part.split(":")[0]: part for part in told.split("\n## ")[1:]}
+    assert set(sections) == {path.name for path in files.glob("*.csv")}
+    for name, section in sections.items():
+        described = ", ".join(re.findall(r"^\| ([^|]+) \|", section, re.M)[1:]).split(", ")
+        header = (files / name).read_text(encoding="utf-8").partition("\n")[0].strip().split(",")
+        if name == "reliability.csv":  # after these, the annotators
+            described, header = described[:2], header[:2]
+        assert set(described) == set(header), name
 
 
 def test_scores_without_checks_and_rejections_are_those_of_reliability(files: Path) -> None:

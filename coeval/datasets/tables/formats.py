@@ -28,7 +28,7 @@ class TableFormat:
     endings: tuple[str, ...]
     open: Callable[[Path], Table]
     start: bytes = b""
-    """What a file begins with, by which one of another ending is recognised."""
+    """What a file begins with, by which one of another ending is recognised; empty: by its ending alone."""
 
 
 TABLES: tuple[TableFormat, ...] = (
@@ -61,7 +61,8 @@ def guess_table(path: Path) -> TableFormat:
         raise InputError(
             f"{path.name}: is an old or password-protected Excel file; save it as plain .xlsx or CSV."
         )
-    return _by_ending(path) or next(kind for kind in reversed(TABLES) if head.startswith(kind.start))
+    by_start = (kind for kind in reversed(TABLES) if kind.start and head.startswith(kind.start))
+    return _by_ending(path) or next(by_start, TABLES[0])
 
 
 def _by_ending(path: Path) -> TableFormat | None:

@@ -11,6 +11,8 @@ import openpyxl
 import pytest
 
 from coeval.datasets import load_study
+from coeval.datasets.tables import csv_file, formats
+from coeval.datasets.tables.formats import TableFormat
 from coeval.datasets.tables.instances import name_document
 from coeval.datasets.tables.table import MAX_COLUMNS
 from coeval.domain import MAX_TEXT, Study
@@ -91,6 +93,15 @@ def test_a_mapped_column_is_not_read_as_another_field_too(write: Write) -> None:
 def test_encodings_and_separators(write: Write, name: str, content: bytes) -> None:
     (instance,) = load(write(name, content)).instances
     assert (instance.input, instance.output) == ("ä", "ö")
+
+
+def test_a_kind_without_a_start_is_known_by_its_ending_alone(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = TableFormat("bare", "Bare", (".bare",), csv_file.open_table)
+    monkeypatch.setattr(formats, "TABLES", (*formats.TABLES, bare))
+    assert formats.guess_table(write("upload", "input,output\nx,y\n")).name == "csv"
+    assert formats.guess_table(write("upload.bare", "input,output\nx,y\n")) is bare
 
 
 def test_jsonl_keeps_nested_values_as_json_text(write: Write) -> None:

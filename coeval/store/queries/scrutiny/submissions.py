@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
@@ -23,10 +23,13 @@ SUBMISSION = Record(
 
 LINE = Record(ScrutinyRow)
 
+OF_FIRST = ("uid", "person", "instance", "criterion", "score", "opened_at", "submitted_at", "active_ms")
+"""What a first score keeps of a submission. To keep a further field with it, name it here and add its column there."""
+
 FIRST_SCORE = Record(
     Submission,
     renamed={"person": "annotator"},
-    elsewhere=("rows", "draft", "arm", "revision", "bulk", "shown_score", "planted", "id"),
+    elsewhere=tuple(field.name for field in fields(Submission) if field.name not in OF_FIRST),
     may_be_null=("opened_at",),
 )
 
