@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 from fastapi.routing import APIRoute
 
-from coeval.domain import Plan, Role, Standing, Task, Terms
+from coeval.domain import Plan, Role, Standing, StudyState, Task, Terms
 from coeval.settings import OAuth, Settings, SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries import tasks
@@ -83,7 +83,7 @@ def stack() -> Iterator[ExitStack]:
 def by_account(stack: ExitStack, tmp_path_factory: pytest.TempPathFactory) -> Served:
     """Accounts, the study “demo” for Prolific with the qualification “exam”, and “open” for whoever signs in."""
     served = Served(stack, tmp_path_factory.mktemp("accounts"), sign_in=SignIn.ACCOUNTS)
-    for slug in ("demo", "open", "exam", "plain"):
+    for slug in ("demo", "open", "exam", "plain", "short"):
         made = make_study(1)
         import_study(served.context, OPERATOR, replace(made, task=Task(slug, slug)))
     exams.set_keys(served.context, OPERATOR, "exam", "instance,criterion,accepted\n1a,1,3\n")
@@ -91,6 +91,8 @@ def by_account(stack: ExitStack, tmp_path_factory: pytest.TempPathFactory) -> Se
     plan = Plan(per_instance=9, batch=1, quota=9, terms=replace(terms, service="prolific"))
     plans.set_plan(served.context, OPERATOR, "demo", plan, exam="exam")
     plans.set_plan(served.context, OPERATOR, "open", replace(plan, terms=terms))
+    short = Terms(consent="We ask.", service="prolific", code_done="DONE1")
+    plans.set_plan(served.context, OPERATOR, "short", replace(plan, terms=short))
     return served
 
 
@@ -244,10 +246,46 @@ def test_a_worker_consents_reads_is_examined_and_hands_in(page: Page, by_account
     page.get_by_role("link", name="Next page").click()
     page.get_by_role("button", name="qualification").click()
     page.get_by_role("link", name="Open the qualification").click()
-    page.locator(".wb[data-state=step]").wait_for()
+    hand_in = page.get_by_role("button", name="Hand in")
+    while not hand_in.count():  # after the last item the page leads back by itself
+        confirm(page)
+        page.wait_for_timeout(500)
+        page.locator(".wb[data-state=step][aria-busy=false]").or_(hand_in).first.wait_for()
+    hand_in.click()
+    page.get_by_text(re.compile("1 of 1|0 of 1|try", re.I)).first.wait_for()
+
+
+def confirm(page: Page) -> None:
+    """Approve every line of the evaluation on the screen, and wait until it is saved."""
+    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+    with page.expect_response(lambda answer: answer.url.endswith("/submissions") and answer.ok):
+        for key in ("a", "a", "a", "a", "Control+Enter"):
+            page.keyboard.press(key)
+
+
+@opens("POST /s/{slug}/withdraw")
+def test_a_worker_withdraws(page: Page, by_account: Served) -> None:
+    page.goto(f"{by_account.url}/s/short{PROLIFIC.format(4, 4)}")
+    page.get_by_role("button", name="I agree").click()
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("link", name="Go to work").click()
     page.click("#to-study")
-    page.get_by_role("button", name="Hand in").click()
-    page.get_by_role("alert").get_by_text(re.compile("confirm|left|finish", re.I)).wait_for()
+    page.get_by_role("link", name="I no longer want to take part").click()
+    page.get_by_role("button", name="Withdraw and delete").click()
+    page.get_by_role("button", name="Withdraw and delete").wait_for(state="detached")
+
+
+@opens("POST /s/{slug}/end")
+def test_a_worker_ends_after_a_batch_where_the_study_is_paused(page: Page, by_account: Served) -> None:
+    page.goto(f"{by_account.url}/s/short{PROLIFIC.format(5, 5)}")
+    page.get_by_role("button", name="I agree").click()
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("link", name="Go to work").click()
+    confirm(page)
+    plans.set_state(by_account.context, OPERATOR, "short", StudyState.PAUSED)
+    confirm(page)
+    page.get_by_role("button", name="End here and take my code").click()
+    page.get_by_text("DONE1").wait_for()
 
 
 @opens("GET /s/", "POST /s/{slug}/go-on")

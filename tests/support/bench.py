@@ -54,6 +54,7 @@ CRITERIA = [
 SCREEN_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>CoEval</title>
 <link rel="stylesheet" href="../ui/css/coeval.css"><link rel="stylesheet" href="../ui/css/app.css">
+<link rel="stylesheet" href="../ui/css/study.css">
 <script type="module" src="../ui/main.js"></script>
 <body><h1 class="ce-sr">CoEval</h1><main id="place"></main><script type="module">
   /* stands in for Gradio: props with a value, watchers called on a push from the server, events that are counted */
