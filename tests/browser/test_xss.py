@@ -120,7 +120,9 @@ def test_scrutiny(watch: Watch) -> None:
 def test_agreement(watch: Watch) -> None:
     page = watch.page
     page.goto(f"{watch.url}/?task={SLUG}")
+    page.wait_for_function("document.querySelector('#task-picker input')?.value")
     page.get_by_role("tab", name="Agreement").click()
+    page.locator("#agreement-tiles [data-whole='yes']").first.wait_for(state="attached", timeout=60_000)
     for name, label in zip(SECTIONS, page.locator("#agreement-section label").all(), strict=True):
         label.click()
         page.locator(f"#agreement-tiles [data-section='{name}'][data-whole='yes']").wait_for(

@@ -39,7 +39,7 @@ def find_quotes(line: str, output: str, source: str = "") -> tuple[Quote, ...]:
     nowhere has no offsets. Time is linear in both texts for each of at most `MAX_QUOTES` spans.
 
     >>> find_quotes("It says “HELLO  world”.", "Well, hello world!")
-    (Quote(text='HELLO  world', start=6, end=17),)
+    (Quote(text='HELLO  world', start=6, end=17, place=<QuotePlace.OUTPUT: 'output'>),)
     """
     line = line[:MAX_LINE]
     spans = _quoted_spans(line)
