@@ -207,8 +207,8 @@ TOLD_BEFORE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("leak", ["more digits", "a quote that is not found", "seen elsewhere"])
 def test_the_distinguisher_finds_what_told_before(crowd: Crowd, leak: str) -> None:
-    """In one planted screen of five already."""
+    """In two planted screens of five already: with fewer, a crowd of this size leaves it to chance."""
     chance = random.Random(5)
     change = TOLD_BEFORE[leak]
-    pairs = altered(crowd.pair_planted(), lambda one: change(dict(one)) if chance.random() < 0.2 else one)
+    pairs = altered(crowd.pair_planted(), lambda one: change(dict(one)) if chance.random() < 0.4 else one)
     assert find_telling(pairs) and classify(pairs) > CHANCE_Z
