@@ -33,6 +33,7 @@ MENDED: dict[str, str] = {
         "intervals and tests took units that share a document, or an instance, for independent"
     ),
     r"/(p_below_667|p_below_800|replicates|replicates_left_out|n_swaps|exact|se_null|z)$": "likewise",
+    r"^/actions/(overall|evidence)/": "headings with words before their colon were taken for lines",
     r"^/quotes/": "quotations that are nearly in the output, or in the input, are found since",
     r"/prediction_powered/": "likewise, and one judge was used where there are several",
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from coeval.datasets.release.lines import Line, is_header, read_model_score
-from coeval.domain import EvaluationRow, ImportedDraft, Instance, RowKind, Run, Scale
+from coeval.datasets.release.lines import SCALE, Line, is_header, read_model_score
+from coeval.domain import EvaluationRow, ImportedDraft, Instance, RowKind, Run
 from coeval.llm.reading.quotes import find_quotes
 
 RUN = Run(
@@ -17,9 +17,6 @@ RUN = Run(
     shown=True,
 )
 """The one run of a release; the files do not say which model or parameters made it."""
-
-SCALE = Scale()
-"""The release's prompt asks for scores from 1 to 5."""
 
 
 def kind_at(position: int) -> RowKind:

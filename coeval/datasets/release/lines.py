@@ -11,17 +11,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coeval.clock import write_time
-from coeval.domain import Action
+from coeval.domain import Action, Scale
+from coeval.llm.reading.rating.reader import parse_rating
+
+SCALE = Scale()
+"""The release's prompt asks for scores from 1 to 5."""
 
 _HEADER = re.compile(
-    r"(?:\d+\s*[.)]\s*)?(?:(?:evidence|evaluation|score|conclusion)|evaluation of [^:：.]*)\s*[:：.\-]*",
+    r"(?:\d+\s*[.)]\s*)?(?:(?:evidence|evaluation|score|conclusion)|evaluation of [^:：.]*)\s*[:：.\-]*"
+    r"|\d+\s*[.)]\s*(?:evidence|evaluation|score|conclusion)\b[^\n]*[:：]",
     re.IGNORECASE,
 )
+"""A bare label, or a numbered one that ends with a colon, whatever words stand between."""
 _MARK = re.compile(r"^\d+\s*(?:[,，.、;:]\s*|$)")
 _POINT_TWO = re.compile(r"^2\.(?!\d)\s*")
 _OUT_OF_FIVE = re.compile(r"out of 5|/\s*5", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SCORE_OF = re.compile(r"score of (\d+(?:\.\d+)?)", re.IGNORECASE)
+_SAID_OF_FIVE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:out of 5|/\s*5)(?![\d.]*\d)", re.IGNORECASE)
+_LIST_NUMBER = re.compile(r"^[ \t]*\d+\s*[.)](?!\d)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,7 @@ def parse_line(cells: Sequence[str]) -> Line | None:
 def is_header(text: str) -> bool:
     """Whether a drafted text is a heading and not a line of the evaluation.
 
-    >>> [is_header(text) for text in ("3. Evidence:", "EVALUATION", "2. Score: 5", "3. Evidence: \\"a\\"")]
+    >>> [is_header(text) for text in ("3. Evidence:", "2. Score for it:", "2. Score: 5", "3. Evidence: \\"a\\"")]
     [True, True, False, False]
     """
     return _HEADER.fullmatch(text.strip()) is not None
@@ -66,18 +74,29 @@ def read_model_score(text: str) -> float | None:
     """The score in a model's evaluation, or None.
 
     It is the first number of the first line that begins with "2." or "Score" and has one, "2.",
-    "out of 5" and "/5" aside; failing that, the N of "score of N".
+    "out of 5" and "/5" aside; failing that, the N of "score of N". Where this rule of the release finds nothing,
+    it is the one N of "N out of 5", and then what the reader of single ratings takes, list numbers aside.
 
     >>> read_model_score("1. Clear.\\n\\n2. Score: 4 out of 5.\\n\\n3. Evidence:")
     4.0
+    >>> read_model_score("1. Short.\\n2. Score for the answer:\\nIt would be 3 out of 5.\\n3. Evidence:")
+    3.0
     """
     for line in map(str.strip, text.splitlines()):
         if line.startswith("2.") or line.casefold().startswith("score"):
             score = read_row_score(line)
             if score is not None:
                 return score
-    found = _SCORE_OF.search(text)
-    return float(found[1]) if found else None
+    named = _SCORE_OF.search(text)
+    return float(named[1]) if named else _read_said(text)
+
+
+def _read_said(text: str) -> float | None:
+    """The score that a sentence states; None where sentences state several."""
+    said = set(map(float, _SAID_OF_FIVE.findall(text)))
+    if said:
+        return said.pop() if len(said) == 1 else None
+    return parse_rating(_LIST_NUMBER.sub("", text), (SCALE.low, SCALE.high))
 
 
 def read_row_score(line: str) -> float | None:

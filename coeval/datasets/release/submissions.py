@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from coeval.datasets.release.drafts import RUN, SCALE, kind_at
+from coeval.datasets.release.drafts import RUN, kind_at
 from coeval.datasets.release.files import Record
-from coeval.datasets.release.lines import Line, read_row_score, read_time
+from coeval.datasets.release.lines import SCALE, Line, read_row_score, read_time
 from coeval.domain import Action, ImportedDraft, ImportedSubmission, RowKind, ScrutinyRow
 
 
@@ -15,7 +15,7 @@ def build_submission(
     person: str, instance: str, record: Record, draft: ImportedDraft | None, tally: Counter[str]
 ) -> ImportedSubmission:
     """One submission, with the score that was typed; what is odd about it goes into ``tally``."""
-    rows = tuple(_build_rows(record.lines, _drafted(draft), tally))
+    rows = tuple(_build_rows(record.lines, draft, tally))
     opened, submitted = read_time(record.start), read_time(record.end)
     _count_oddities(record, rows, draft, tally)
     tally["headers"] += record.headers
@@ -34,23 +34,38 @@ def build_submission(
     )
 
 
-def _drafted(draft: ImportedDraft | None) -> list[str]:
-    return [row.text for row in draft.rows] if draft else []
+def _build_rows(
+    lines: Sequence[Line], draft: ImportedDraft | None, tally: Counter[str]
+) -> Iterator[ScrutinyRow]:
+    """Each line that carries an action, with the drafted line of its text and the kind of that.
 
-
-def _build_rows(lines: Sequence[Line], drafted: Sequence[str], tally: Counter[str]) -> Iterator[ScrutinyRow]:
-    """Each line that carries an action, its kind by its place, its drafted line by its text."""
-    used: set[int] = set()
-    for position, line in enumerate(lines):
+    A line the draft does not hold is of the kind its place says, or evidence where a line of this kind is drafted.
+    """
+    drafted = list(draft.rows) if draft else []
+    places = _find_places(lines, [row.text for row in drafted], tally)
+    kinds = {drafted[place].kind for place in places if place is not None}
+    for position, (line, place) in enumerate(zip(lines, places, strict=True)):
         if line.action is None:
             tally["no_action"] += 1
             continue
-        draft_row = None if line.action is Action.ADD else _find_line(line.original, drafted, used)
-        tally["not_drafted"] += draft_row is None and line.action is not Action.ADD
-        tally["same_line"] += draft_row in used
-        used |= set() if draft_row is None else {draft_row}
+        tally["not_drafted"] += place is None and line.action is not Action.ADD
         _count_wording(line, tally)
-        yield ScrutinyRow(kind_at(position), line.action, draft_row, line.reason, line.text)
+        own = kind_at(position) if kind_at(position) not in kinds else RowKind.EVIDENCE
+        kind = own if place is None else drafted[place].kind
+        yield ScrutinyRow(kind, line.action, place, line.reason, line.text)
+
+
+def _find_places(lines: Sequence[Line], drafted: Sequence[str], tally: Counter[str]) -> list[int | None]:
+    """Which drafted line each line acts on; None for one that was added or that the draft does not hold."""
+    used: set[int] = set()
+    places: list[int | None] = []
+    for line in lines:
+        acted = line.action not in (None, Action.ADD)
+        place = _find_line(line.original, drafted, used) if acted else None
+        tally["same_line"] += place in used
+        used |= set() if place is None else {place}
+        places.append(place)
+    return places
 
 
 def _find_line(text: str, drafted: Sequence[str], used: set[int]) -> int | None:

@@ -39,7 +39,9 @@ def test_eli5_is_whole(eli5: Study) -> None:
     assert "five-year-olds" in eli5.task.description
 
 
-def test_eli5_actions(eli5: Study, reference: dict) -> None:
+def test_eli5_actions(eli5: Study, shared_data: Path) -> None:
+    # headings with words before their colon are no lines: 21,538 rows, of which 11,538 are evidence
+    reference = json.loads((shared_data / FOLDER / "reference_actions.json").read_text(encoding="utf-8"))
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for submission in eli5.submissions:
         for row in submission.rows:
@@ -91,8 +93,8 @@ def test_eli5_seconds(eli5: Study, reference: dict) -> None:
 
 
 def test_eli5_notes_count_what_was_mended(eli5: Study) -> None:
-    # 24,413 rows in the five files, 21,748 of them lines
-    assert any(note.startswith("Heading rows") and note.endswith(": 2,665.") for note in eli5.notes)
+    # 24,413 rows in the five files, 21,538 of them lines
+    assert any(note.startswith("Heading rows") and note.endswith(": 2,875.") for note in eli5.notes)
     assert any("final score is not the one" in note and note.endswith(": 77.") for note in eli5.notes)
     assert any("without a start time" in note and note.endswith(": 76.") for note in eli5.notes)
     assert any("differ in combine_data.json" in note and note.endswith(": 4.") for note in eli5.notes)
@@ -228,6 +230,22 @@ def test_each_action_and_its_words(tmp_path: Path) -> None:
     )
 
 
+def test_a_row_is_of_the_kind_of_the_drafted_line_it_acts_on(tmp_path: Path) -> None:
+    asked = ["1. Short.", "2. Score for the answer to the question:", "It would be 3 out of 5.", "- a"]
+    rows = [["", "", "", "missing", "- new"], *keep(*asked), ["- elsewhere", "1", "", "", ""]]
+    study = load_one(tmp_path, *rows, score=3.0)
+    (draft,), (submission,) = study.runs[0].drafts, study.submissions
+    # the added row stands first and the heading is dropped; neither moves the others' kinds
+    assert draft.score == 3 and [row.text for row in draft.rows][:3] == [asked[0], asked[2], asked[3]]
+    assert [(row.kind, row.draft_row) for row in submission.rows] == [
+        (RowKind.EVIDENCE, None),
+        (RowKind.CONCLUSION, 0),
+        (RowKind.SCORE, 1),
+        (RowKind.EVIDENCE, 2),
+        (RowKind.EVIDENCE, 3),
+    ]
+
+
 @pytest.mark.parametrize(
     ("score", "kept", "note"),
     [
@@ -297,7 +315,11 @@ def test_a_draft_without_a_score_on_the_scale_is_unscored(tmp_path: Path, line: 
         ("2. Score：", True),
         ("1. Conclusion:", True),
         ("2. Score: 5", False),
-        ("3. Evidence from the answer to support the conclusion includes:", False),
+        ("3. Evidence from the answer to support the conclusion includes:", True),
+        ("2. Score for the answer to the question：", True),
+        ("2. Score for the answer: 4", False),
+        ("2. Scores differ:", False),
+        ("Evidence from the answer includes:", False),
         ("1. Evaluation of the response: It is polite.", False),
         ("", False),
     ],
@@ -316,6 +338,11 @@ def test_headers(text: str, header: bool) -> None:
         ("2. It depends.\nScore: 2", 2),
         ("1. I give a score of 3 here.", 3),
         ("1. There are 7 points.", None),
+        ("1. Short.\n\n2. Score for the answer:\nIts completeness would be 3 out of 5.\n\n3. Evidence:", 3),
+        ("1. Short.\n2. Score for the answer:\nGiven this, 1 out of 5.\n- 2 of 7 steps are missing", 1),
+        ("1. One step is 2/5, the other 3/5.", None),
+        ("1. Clear.\nRating: 4", 4),
+        ("1. Clear.\n2. Nothing is missing.\n3. Evidence:", None),
         ("", None),
     ],
 )
