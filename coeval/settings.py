@@ -11,8 +11,12 @@ from pathlib import Path
 
 from coeval.errors import InputError
 
-ROOT = Path(__file__).resolve().parent.parent
-DEFAULT_DB = ROOT / "data" / "coeval.db"
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "app.py").is_file() else None
+"""The folder that CoEval runs from; None where it was installed."""
+DEFAULT_DB = (CHECKOUT or Path()) / "data" / "coeval.db"
+DEMO_FOLDER = CHECKOUT / "data" / "demo" if CHECKOUT else PACKAGE / "demo"
+"""Where the texts of the demo lie; a wheel holds a copy of them."""
 DEFAULT_MODEL = "gpt-4o-mini"
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
 """Where Prolific publishes the keys by which it signs secure links."""

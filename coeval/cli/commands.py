@@ -12,6 +12,7 @@ from coeval.cli.importing import add_import
 from coeval.cli.inviting import add_invite
 from coeval.cli.output import add_output
 from coeval.cli.reporting import reported
+from coeval.cli.serving import add_serve
 from coeval.cli.upkeep import add_upkeep
 from coeval.settings import load_settings
 from coeval.study.access import Context, open_context
@@ -20,7 +21,10 @@ from coeval.study.access import Context, open_context
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``python -m coeval``."""
     options = build_parser().parse_args(arguments)
-    reported(lambda: options.command(_open(options), options))
+    if getattr(options, "opens_file", True):
+        reported(lambda: options.command(_open(options), options))
+    else:
+        reported(lambda: options.command(options))
 
 
 def _open(options: argparse.Namespace) -> Context:
@@ -41,4 +45,5 @@ def build_parser() -> argparse.ArgumentParser:
     add_output(commands, task)
     add_upkeep(commands, common)
     add_invite(commands, common)
+    add_serve(commands, common)
     return parser

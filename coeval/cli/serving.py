@@ -1,4 +1,4 @@
-"""``python app.py``: start the server."""
+"""``python app.py`` and ``python -m coeval serve``: start the server."""
 
 from __future__ import annotations
 
@@ -16,6 +16,19 @@ def serve(arguments: Sequence[str] | None = None) -> None:
     """Run ``app.py``: open the file, put the demo task into a new one, and serve until stopped."""
     parser = argparse.ArgumentParser(prog="app.py", description="Start CoEval in the browser.")
     parser.add_argument("--db", help="the SQLite file (default: COEVAL_DB, else data/coeval.db)")
+    _add_options(parser)
+    options = parser.parse_args(arguments)
+    reported(lambda: run_serving(options))
+
+
+def add_serve(commands: argparse._SubParsersAction, common: argparse.ArgumentParser) -> None:
+    """Add the command to the parser; it opens its file itself, beside its snapshots."""
+    command = commands.add_parser("serve", parents=[common], help="start CoEval in the browser")
+    _add_options(command)
+    command.set_defaults(command=run_serving, opens_file=False)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="address to listen on (default: COEVAL_HOST, else 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: COEVAL_PORT, else 7860)")
     parser.add_argument(
@@ -23,11 +36,10 @@ def serve(arguments: Sequence[str] | None = None) -> None:
         action="store_true",
         help="begin a new study where the file is gone, although a place of snapshots holds one or cannot be read",
     )
-    options = parser.parse_args(arguments)
-    reported(lambda: _serve(options))
 
 
-def _serve(options: argparse.Namespace) -> None:
+def run_serving(options: argparse.Namespace) -> None:
+    """Serve as the options say, until stopped."""
     settings = load_settings(db=options.db)
     host, port = options.host or settings.host, options.port or settings.port
     check_address(host, settings)

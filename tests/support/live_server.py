@@ -23,20 +23,23 @@ def free_port() -> int:
 
 
 class LiveServer:
-    """``python app.py`` on a free port with a database of its own; ``env`` adds to the environment."""
+    """``python app.py`` on a free port with a database of its own; ``env`` adds to the environment.
 
-    def __init__(self, db: Path, **env: str) -> None:
+    Another ``command`` starts another copy of the app.
+    """
+
+    def __init__(self, db: Path, *, command: tuple[str, ...] = ("app.py",), **env: str) -> None:
         self.db, self.port = db, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))
         }
-        self._env = kept | env
+        self._env, self._command = kept | env, command
         self.log = db.with_suffix(".log")
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "app.py", "--db", str(self.db), "--port", str(self.port)]
+        command = [sys.executable, *self._command, "--db", str(self.db), "--port", str(self.port)]
         with self.log.open("ab") as log:
             process = subprocess.Popen(command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS

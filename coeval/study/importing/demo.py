@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from coeval.datasets.demo import load_demo
-from coeval.settings import ROOT
+from coeval.settings import DEMO_FOLDER
 from coeval.store.queries import tasks
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 
-DEMO = ROOT / "data" / "demo" / "study.json"
+DEMO = DEMO_FOLDER / "study.json"
 
 
 def ensure_demo(context: Context) -> bool:

@@ -1,0 +1,86 @@
+"""``pip install .``: the wheel holds everything that is read at run time, and works away from the checkout."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.live_server import LiveServer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the contents of the wheel, as an installation unpacks it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command of the installed package, in a folder of its own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))}
+    command = [sys.executable, "-P", "-m", "coeval", *arguments]
+    env = kept | {"PYTHONPATH": str(installed)}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_the_wheel_holds_every_file_of_the_package(installed: Path) -> None:
+    files = [
+        path.relative_to(ROOT)
+        for path in (ROOT / "coeval").rglob("*")
+        if path.is_file() and path.suffix not in (".pyc", ".pyi")
+    ]
+    missing = [str(path) for path in files if not (installed / path).is_file()]
+    assert missing == ["coeval/requirements.lock"] and len(files) > 300
+    assert (installed / "coeval" / "demo" / "study.json").is_file()
+    assert (
+        "coeval = coeval.cli.commands:main"
+        in next(installed.glob("*.dist-info/entry_points.txt")).read_text()
+    )
+
+
+def test_the_dependencies_are_those_of_the_requirements() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    assert declared == [line for line in lines if line and not line.startswith(("#", "pytest"))]
+
+
+def test_commands_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    told = run(installed, tmp_path, "--help")
+    assert told.returncode == 0 and "serve" in told.stdout, told.stderr
+    data = tmp_path / "a.csv"
+    data.write_text("input,output\nhow,so\n")
+    assert run(installed, tmp_path, "import", str(data), "--task", "t").returncode == 0
+    assert (tmp_path / "data" / "coeval.db").is_file(), (
+        "without a checkout the file stands in the folder at hand"
+    )
+    told = run(installed, tmp_path, "check")
+    assert re.search(r"schema: .*m060", told.stdout), told.stdout + told.stderr
+
+
+def test_the_app_starts_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    command = ("-P", "-m", "coeval", "serve")
+    server = LiveServer(tmp_path / "new.db", command=command, PYTHONPATH=str(installed))
+    try:
+        for path in ("/signin", "/ui/main.js"):
+            with urllib.request.urlopen(server.url + path, timeout=20) as page:
+                assert page.status == 200
+        tasks = run(installed, tmp_path, "stats", "--task", "none", "--json", "--db", str(server.db)).stderr
+        assert "the tasks are: demo" in tasks, "the wheel's own demo is in a new file"
+    finally:
+        server.stop()
