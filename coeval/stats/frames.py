@@ -40,7 +40,17 @@ SCORE_COLUMNS = (
 )
 ACTION_COLUMNS = ("annotator", "criterion", "arm", "kind", "action", "n")
 DRAFT_COLUMNS = ("run", "run_label", "shown", "instance", "criterion", "score", "spread")
-QUOTE_COLUMNS = ("run", "run_label", "criterion", "n", "not_found")
+QUOTE_COLUMNS = (
+    "run",
+    "run_label",
+    "criterion",
+    "n",
+    "not_found",
+    "nearly",
+    "in_input",
+    "evidence",
+    "unquoted",
+)
 
 Found = TypeVar("Found")
 
@@ -71,7 +81,9 @@ class StudyFrames:
     actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
     drafts : ``run, run_label, shown, instance, criterion, score`` (nan when unscored), ``spread`` (standard
         deviation over samples, nan with one sample).
-    quotes : how many passages the drafts quote: ``run, run_label, criterion, n, not_found``.
+    quotes : how many passages the drafts quote, how many of them are not in the output, nearly in it, or in
+        the input; how many lines of evidence there are, and how many of them quote nothing:
+        ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``.
 
     Raises
     ------

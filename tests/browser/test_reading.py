@@ -10,7 +10,7 @@ import pytest
 
 from coeval.domain import ColumnRole, EvaluationRow, Quote, QuotePlace, RowKind, Task
 from coeval.rules.arms import Design, Display
-from tests.support.bench import OUTPUT, evidence, make_instances, make_rows
+from tests.support.bench import OUTPUT, evidence, make_instances, make_rows, quote_in
 from tests.support.ui_steps import at_step, press
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 PANE = ".wb-pane-output .wb-text"
+INPUT_PANE = ".wb-pane-input .wb-text"
 
 
 def show(
@@ -34,10 +35,10 @@ def show(
     bench.open_bench(page)
 
 
-def marks(page: Page) -> list[tuple[str, str]]:
+def marks(page: Page, pane: str = PANE) -> list[tuple[str, str]]:
     """Text and label of each mark."""
     script = "marks => marks.map((mark) => [mark.textContent, mark.dataset.label ?? ''])"
-    return [tuple(one) for one in page.locator(f"{PANE} mark").evaluate_all(script)]
+    return [tuple(one) for one in page.locator(f"{pane} mark").evaluate_all(script)]
 
 
 def select(page: Page, words: str) -> None:
@@ -153,13 +154,36 @@ def test_quotes_that_are_not_there_are_said_so(page: Page, bench: Bench) -> None
     assert flags.first.get_attribute("title") == "smelly thinks in flowers"
 
 
-def test_a_quote_of_the_input_is_named_so(page: Page, bench: Bench) -> None:
-    quote = Quote("perfume", 4, 11, QuotePlace.INPUT)
-    line = EvaluationRow(RowKind.EVIDENCE, "It was asked about “perfume”.", (quote,))
+def test_a_quote_of_the_input_is_named_and_marked_there(page: Page, bench: Bench) -> None:
+    quotes = (quote_in("condensed", OUTPUT), Quote("perfume", 7, 14, QuotePlace.INPUT))
+    line = EvaluationRow(RowKind.EVIDENCE, "It was asked about “perfume”, and is “condensed”.", quotes)
     bench.rows = lambda instance: (*make_rows(instance.output)[:2], line)
     bench.open_bench(page)
     assert page.locator(".ce-flag").all_inner_texts() == ["quotes the question"]
-    assert marks(page) == []
+    assert marks(page) == [("condensed", "1")]
+    assert marks(page, INPUT_PANE) == [("perfume", "1")]
+    press(page, "ArrowDown", "ArrowDown")
+    assert page.locator("mark.is-on").all_inner_texts() == ["perfume", "condensed"]
+    press(page, "ArrowUp")
+    page.locator(f"{INPUT_PANE} mark").click()
+    assert page.locator(".rt-row.is-current").get_attribute("data-kind") == "evidence"
+    press(page, "r", "Control+A")
+    page.keyboard.type("“created” is the question's word, “alcohol” is not")
+    page.wait_for_timeout(300)
+    assert (marks(page, INPUT_PANE), marks(page)) == ([("created", "1")], [("alcohol", "1")])
+
+
+def test_a_quote_that_is_nearly_there_shows_what_differs(page: Page, bench: Bench) -> None:
+    passage = "extracted with alcohol"
+    start = OUTPUT.index(passage)
+    quote = Quote("extracted from alcohol", start, start + len(passage), QuotePlace.NEAR)
+    line = EvaluationRow(RowKind.EVIDENCE, "It says “extracted from alcohol”.", (quote,))
+    bench.rows = lambda instance: (*make_rows(instance.output)[:2], line)
+    bench.open_bench(page)
+    flag = page.locator(".ce-flag")
+    assert flag.inner_text() == "nearly in the answer: extracted withfrom alcohol"
+    assert (flag.locator("del").inner_text(), flag.locator("ins").inner_text()) == ("with", "from")
+    assert marks(page) == [(passage, "1")]
 
 
 def test_the_difference_is_shown_under_a_revised_line(page: Page, bench: Bench) -> None:

@@ -20,7 +20,7 @@ from coeval.stats.behaviour.actions import (
 )
 from coeval.stats.behaviour.times import TimeSpent, drift, time_curve, time_spent
 from coeval.stats.estimates.results import FLAT, Estimate
-from coeval.stats.frames import ASSISTED, BLIND, FIRST, StudyFrames, is_planted
+from coeval.stats.frames import ASSISTED, BLIND, FIRST, QUOTE_COLUMNS, StudyFrames, is_planted
 
 
 def actions_section(study: StudyFrames) -> ActionRates:
@@ -244,11 +244,19 @@ def _counts(values: pd.Series[float]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Quoted:
-    """How many passages drafts quote, and how many of them, and which share, are not in the text."""
+    """How many passages drafts quote, and how many of them, and which share, are not in the output.
+
+    Some of those stand in the input; ``nearly`` counts passages in the output but for a word or so. ``unquoted``
+    counts those lines of ``evidence`` that quote nothing.
+    """
 
     n: int
     not_found: int
     share: Estimate
+    nearly: int
+    in_input: int
+    evidence: int
+    unquoted: int
 
 
 @dataclass(frozen=True)
@@ -295,6 +303,6 @@ def quotes_section(study: StudyFrames) -> QuotesSection:
 
 
 def _quoted(part: pd.DataFrame) -> Quoted:
-    n, lost = int(part["n"].sum()), int(part["not_found"].sum())
+    n, lost, nearly, in_input, evidence, unquoted = (int(part[name].sum()) for name in QUOTE_COLUMNS[3:])
     share = Estimate(lost / n, n=n) if n else Estimate.undefined("no draft quotes the text")
-    return Quoted(n, lost, share)
+    return Quoted(n, lost, share, nearly, in_input, evidence, unquoted)

@@ -6,8 +6,10 @@ interface Quote {
   text: string;
   start: number | null;
   end: number | null;
-  /** It stands in the input, not in the output. */
-  from_input?: boolean;
+  /** The text that `start` and `end` count in; null where it was found nowhere. */
+  place: 'output' | 'nearly in the output' | 'input' | null;
+  /** What stands there, where the quote differs a little from it. */
+  passage: string;
 }
 
 /** A drafted line with what the person decided so far; a score row of a step without a draft has no id. */
@@ -54,8 +56,9 @@ interface Sheet {
   confirm?: { label: string; keyed: boolean };
   counted?: [string, string];
   missing?: string;
-  /** What a flag says of a quote that stands in the input. */
+  /** What a flag says of a quote that stands in the input, and of one that differs from the output. */
   from_input?: string;
+  nearly?: string;
   scale: number[] | null;
   draft_score: number | null;
   score: number | null;

@@ -123,10 +123,17 @@ def test_without_the_arm_first_its_figures_say_so() -> None:
 
 
 def test_quotes_are_counted_by_run_and_criterion() -> None:
-    rows = [(1, "judge", "clear", 8, 2), (1, "judge", "true", 2, 2), (2, "other", "clear", 10, 0)]
+    # not in the output, nearly in it, in the input; lines of evidence, without a quotation
+    rows = [
+        (1, "judge", "clear", 8, 2, 1, 1, 7, 0),
+        (1, "judge", "true", 2, 2, 0, 0, 5, 3),
+        (2, "other", "clear", 10, 0, 2, 0, 9, 1),
+    ]
     study = replace(mixed(), quotes=pd.DataFrame(rows, columns=list(QUOTE_COLUMNS)))
     found = quotes_section(study)
     assert (found.quoted.n, found.quoted.not_found, found.quoted.share) == (20, 4, 0.2)
+    assert (found.quoted.nearly, found.quoted.in_input) == (3, 1)
+    assert (found.quoted.evidence, found.quoted.unquoted) == (21, 4)
     assert [(run.label, run.quoted.n, run.quoted.share) for run in found.per_run] == [
         ("judge", 10, 0.4),
         ("other", 10, 0.0),

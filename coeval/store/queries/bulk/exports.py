@@ -55,7 +55,13 @@ SELECT r.label AS run, r.protocol, r.model, r.prompt_hash, r.shown, i.external_i
   l.position AS line, l.kind, l.text, d.created_at,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id) AS quotes,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id
-    AND (q.quote_start IS NULL OR q.place = 'input')) AS quotes_not_found
+    AND (q.quote_start IS NULL OR q.place = 'input')) AS quotes_not_found,
+  (SELECT count(*) FROM quote q WHERE q.draft_row = l.id AND q.quote_start IS NOT NULL
+    AND q.place = 'nearly in the output') AS quotes_nearly,
+  (SELECT count(*) FROM quote q WHERE q.draft_row = l.id AND q.quote_start IS NOT NULL
+    AND q.place = 'input') AS quotes_in_input,
+  CASE WHEN l.kind = 'evidence' THEN
+    CASE WHEN EXISTS (SELECT 1 FROM quote q WHERE q.draft_row = l.id) THEN 0 ELSE 1 END END AS unquoted
 FROM draft d
 JOIN run r ON r.id = d.run
 JOIN instance i ON i.id = d.instance

@@ -88,17 +88,23 @@ ORDER BY r.id, i.position, m.position
 """
 
 QUOTES = """
-SELECT r.id AS run, r.label AS run_label, c.text AS criterion, count(*) AS n,
-  sum(q.quote_start IS NULL OR q.place = 'input') AS not_found
-FROM quote q
-JOIN draft_row l ON l.id = q.draft_row
+SELECT r.id AS run, r.label AS run_label, c.text AS criterion, count(q.draft_row) AS n,
+  count(CASE WHEN q.draft_row IS NOT NULL AND (q.quote_start IS NULL OR q.place = 'input') THEN 1 END) AS not_found,
+  count(CASE WHEN q.quote_start IS NOT NULL AND q.place = 'nearly in the output' THEN 1 END) AS nearly,
+  count(CASE WHEN q.quote_start IS NOT NULL AND q.place = 'input' THEN 1 END) AS in_input,
+  count(DISTINCT CASE WHEN l.kind = 'evidence' THEN l.id END) AS evidence,
+  count(CASE WHEN l.kind = 'evidence' AND q.draft_row IS NULL THEN 1 END) AS unquoted
+FROM draft_row l
+LEFT JOIN quote q ON q.draft_row = l.id
 JOIN current_draft d ON d.id = l.draft
 JOIN run r ON r.id = d.run AND r.task = :task
 JOIN criteria_set_member m ON m.criterion = d.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = d.criterion
-GROUP BY r.id, m.position ORDER BY r.id, m.position
+GROUP BY r.id, m.position
+HAVING count(q.draft_row) > 0 OR count(CASE WHEN l.kind = 'evidence' THEN 1 END) > 0
+ORDER BY r.id, m.position
 """
-"""The passages that drafts quote, and how many of them are not in the text."""
+"""The passages that drafts quote and where they stand, and the lines of evidence without a quotation."""
 
 VOTES = """
 SELECT v.action, count(*) AS n

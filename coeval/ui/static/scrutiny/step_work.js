@@ -18,6 +18,7 @@ export function sheetOf({ evaluation, limits, task }) {
   const { revision, saved_at, draft, rows, added, scale, draft_score, score } = evaluation;
   const missing = `not in the ${inSentence(task.output_field)}`;
   const fromInput = `quotes the ${inSentence(task.input_field)}`;
+  const nearly = `nearly in the ${inSentence(task.output_field)}:`;
   const add = offersOf(evaluation);
   return {
     revision,
@@ -28,6 +29,7 @@ export function sheetOf({ evaluation, limits, task }) {
     add,
     missing,
     from_input: fromInput,
+    nearly,
     scale,
     draft_score,
     score,

@@ -32,7 +32,7 @@ export class Workbench {
     this.step = null;
     /** @type {Place | null} */
     this.failed = null;
-    this.toUtf16 = utf16Index('');
+    this.toUtf16 = { input: utf16Index(''), output: utf16Index('') };
     this.stop = new AbortController();
     this.frame = new Frame(root, this.actions());
     this.editor = this.buildEditor();
@@ -205,7 +205,8 @@ export class Workbench {
     const work = new StepWork(step, this.editor.kept, () => this.clock.ms);
     this.places.arrive({ filter: step.filter, instance: work.instance, criterion: work.criterion });
     this.frame.load(step, before, (id) => Boolean(this.editor.kept.get(`${work.instance}:${id}`)?.edited));
-    this.toUtf16 = utf16Index(step.instance.output);
+    const { input, output } = step.instance;
+    this.toUtf16 = { input: utf16Index(input), output: utf16Index(output) };
     this.editor.open(work, mine);
     this.clock.begin(work.activeBefore, step.task.idle_seconds);
     const { focus, scroll } = this.frame.arrive(step, before);
@@ -232,8 +233,8 @@ export class Workbench {
   }
 
   remark() {
-    const output = this.step?.instance?.output;
-    if (this.work && output !== undefined) this.frame.reading.mark(this.table.spans(output, this.toUtf16));
+    const texts = this.step?.instance;
+    if (this.work && texts) this.frame.reading.mark(this.table.spans(texts, this.toUtf16));
   }
 
   recount() {

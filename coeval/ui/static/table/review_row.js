@@ -2,6 +2,7 @@
 
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 import { diffNodes } from '../texts/diff.js';
+import { quoteFlags } from '../texts/quote_flags.js';
 import { Row, checkOne, growAll, growingBox } from './row.js';
 
 const DONE = { approve: 'approved', revise: 'revised', delete: 'deleted' };
@@ -12,7 +13,7 @@ export class DraftedRow extends Row {
     super(table, row);
     const textId = uniqueId('text');
     this.text = el('div', { id: textId, class: 'rt-text', dir: 'auto' }, row.text);
-    this.flags = el('div', { class: 'rt-flags' }, ...table.missingQuotes(row));
+    this.flags = el('div', { class: 'rt-flags' }, ...quoteFlags(row.quotes, table.sheet));
     this.body.append(this.text, this.flags);
     if (row.note) this.body.append(el('div', { class: 'ce-note rt-note', dir: 'auto' }, row.note));
     this.buildActions(['approve', 'revise', 'delete']);

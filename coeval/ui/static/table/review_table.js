@@ -66,8 +66,6 @@ export class ReviewTable {
   /** @param {Sheet} sheet */
   load(sheet) {
     this.sheet = sheet;
-    this.missing = sheet.missing ?? 'not in the text';
-    this.fromInput = sheet.from_input ?? 'quotes the input';
     this.score = sheet.score ?? null;
     const counts = {};
     this.rows = sheet.rows.map((row) =>
@@ -138,18 +136,6 @@ export class ReviewTable {
         ),
       ),
     );
-  }
-
-  missingQuotes(row) {
-    const lost = row.quotes.filter((quote) => !Number.isInteger(quote.start));
-    return lost.map((quote) => {
-      const said = quote.from_input ? this.fromInput : this.missing;
-      return el(
-        'span',
-        { class: 'ce-flag', title: quote.text },
-        lost.length > 1 ? `“${quote.text.slice(0, 24)}…” ${said}` : said,
-      );
-    });
   }
 
   lock(on) {
@@ -327,13 +313,17 @@ export class ReviewTable {
     this.all[Number(key)]?.focus();
   }
 
-  /** Where the words of each line stand in `text`: [{start, end, row, label}] for the marks. */
-  spans(text, toUtf16) {
+  /**
+   * Where the words of each line stand: [{place, start, end, row, label}] for the marks.
+   * @param {import('../texts/text.js').Texts} texts
+   * @param {Record<'output' | 'input', (offset: number) => number>} toUtf16
+   */
+  spans(texts, toUtf16) {
     return this.all.flatMap((row) => {
       const { action, quotes = [], new_text: words, kind, label } = row.row;
       if (action === 'delete' || kind === 'score') return [];
       const own = row instanceof AddedRow || action === 'revise';
-      const found = own ? findQuoted(words, text) : quotedSpans(quotes, toUtf16);
+      const found = own ? findQuoted(words, texts) : quotedSpans(quotes, toUtf16);
       return found.map((span) => ({
         ...span,
         row: this.keyOf(row),

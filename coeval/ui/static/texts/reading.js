@@ -72,12 +72,14 @@ export class Reading {
 
   listen(onpick, onhover) {
     const rowsOf = (event) => event.target.closest('mark')?.dataset.rows.split(' ') ?? [];
-    this.output.body.addEventListener('click', (event) => {
-      const [row] = rowsOf(event);
-      if (row && window.getSelection()?.isCollapsed) onpick(row);
-    });
-    this.output.body.addEventListener('mouseover', (event) => onhover(rowsOf(event)));
-    this.output.body.addEventListener('mouseleave', () => onhover([]));
+    for (const { body } of [this.input, this.output]) {
+      body.addEventListener('click', (event) => {
+        const [row] = rowsOf(event);
+        if (row && window.getSelection()?.isCollapsed) onpick(row);
+      });
+      body.addEventListener('mouseover', (event) => onhover(rowsOf(event)));
+      body.addEventListener('mouseleave', () => onhover([]));
+    }
   }
 
   load(task, instance) {
@@ -111,25 +113,29 @@ export class Reading {
 
   /** Draws the marks; nothing is redrawn, and no selection lost, when they are where they were. */
   mark(spans) {
-    if (JSON.stringify(spans) !== this.output.marked) this.output.mark(spans);
+    for (const place of ['input', 'output']) {
+      const own = spans.filter((span) => span.place === place);
+      if (JSON.stringify(own) !== this[place].marked) this[place].mark(own);
+    }
     this.light(this.lit);
   }
 
-  /** Lights the marks of one row and, when asked, brings the first into view within its own pane. */
+  /** Lights the marks of one row and, when asked, brings the first of each text into view within its pane. */
   light(row, { scroll = false } = {}) {
     this.lit = row;
-    /** @type {HTMLElement | null} */
-    let first = null;
-    for (const mark of this.output.body.querySelectorAll('mark')) {
-      const on = row !== null && (mark.dataset.rows ?? '').split(' ').includes(String(row));
-      mark.classList.toggle('is-on', on);
-      first ??= on ? mark : null;
+    for (const { body } of [this.input, this.output]) {
+      /** @type {HTMLElement | null} */
+      let first = null;
+      for (const mark of body.querySelectorAll('mark')) {
+        const on = row !== null && (mark.dataset.rows ?? '').split(' ').includes(String(row));
+        mark.classList.toggle('is-on', on);
+        first ??= on ? mark : null;
+      }
+      if (scroll && first) this.bringIntoView(first, body);
     }
-    if (scroll && first) this.bringIntoView(first);
   }
 
-  bringIntoView(mark) {
-    const pane = this.output.body;
+  bringIntoView(mark, pane) {
     const [box, frame] = [mark.getBoundingClientRect(), pane.getBoundingClientRect()];
     if (box.top < frame.top || box.bottom > frame.bottom)
       pane.scrollTop += box.top - frame.top - frame.height / 3;

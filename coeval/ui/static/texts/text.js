@@ -9,31 +9,46 @@ export function utf16Index(text) {
   return (offset) => starts[Math.max(0, Math.min(offset, starts.length - 1))];
 }
 
+/** @type {('output' | 'input')[]} */
+const PLACES = ['output', 'input'];
 const PAIRS = ['“([^“”]{2,400})”', '"([^"\\n]{2,400})"', '„([^„“”]{2,400})[“”]', '«([^«»]{2,400})»'];
 const CJK_PAIRS = ['「([^「」]{1,400})」', '『([^『』]{1,400})』'];
 const QUOTED = new RegExp([...PAIRS, ...CJK_PAIRS].join('|'), 'g');
 
-/** Where words that a person put in quotation marks stand in `text`: UTF-16 spans, the first place each. */
-export function findQuoted(words, text) {
+/** @typedef {{output: string, input: string}} Texts */
+/** @typedef {{place: 'output' | 'input', start: number, end: number}} Span in UTF-16 units */
+
+/**
+ * Where words that a person put in quotation marks stand: the first place each, in the output or else the input.
+ * @param {string} words
+ * @param {Texts} texts
+ * @returns {Span[]}
+ */
+export function findQuoted(words, texts) {
+  /** @type {Span[]} */
   const spans = [];
   for (const match of words.matchAll(QUOTED)) {
-    const quote = match
-      .slice(1)
-      .find((group) => group !== undefined)
-      .trim();
-    const start = quote ? text.indexOf(quote) : -1;
-    if (start >= 0) spans.push({ start, end: start + quote.length });
+    const quote = (match.slice(1).find((group) => group !== undefined) ?? '').trim();
+    const place = PLACES.find((name) => quote && texts[name].includes(quote));
+    if (!place) continue;
+    const start = texts[place].indexOf(quote);
+    spans.push({ place, start, end: start + quote.length });
   }
   return spans;
 }
 
-/** Spans that found their place, from a drafted row's quotes (code points, null when not found). */
+/**
+ * Spans that found their place, from a drafted row's quotes (code points, null when not found).
+ * @param {Quote[]} quotes
+ * @param {Record<'output' | 'input', (offset: number) => number>} toUtf16
+ * @returns {Span[]}
+ */
 export function quotedSpans(quotes, toUtf16) {
-  return quotes
-    .filter(
-      (quote) => Number.isInteger(quote.start) && Number.isInteger(quote.end) && quote.start < quote.end,
-    )
-    .map((quote) => ({ start: toUtf16(quote.start), end: toUtf16(quote.end) }));
+  return quotes.flatMap(({ start, end, place: said }) => {
+    if (start === null || end === null || start >= end) return [];
+    const place = said === 'input' ? 'input' : 'output';
+    return [{ place, start: toUtf16[place](start), end: toUtf16[place](end) }];
+  });
 }
 
 /**

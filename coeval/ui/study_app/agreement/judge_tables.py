@@ -11,7 +11,7 @@ from coeval.stats.judges.alternative import AltTest
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.alignment import AlignmentSection, JudgeRow
 from coeval.stats.report.comparisons import Comparison, Competence
-from coeval.stats.report.work import QuotesSection
+from coeval.stats.report.work import Quoted, QuotesSection
 from coeval.ui.components.view import Node
 from coeval.ui.components.words import number, numbered, p_value, percent, plain_number, shown
 from coeval.ui.study_app.agreement.figures import data_table
@@ -163,12 +163,18 @@ def quotes_table(quotes: QuotesSection) -> Node | None:
         names = numbered([part.criterion for part in run.per_criterion])
         parts = [(names[part.criterion], part.quoted) for part in run.per_criterion]
         rows += [
-            (run.label, name, f"{part.n:,}", f"{part.not_found:,}", percent(part.share, 1))
-            for name, part in [("all criteria", run.quoted), *parts]
+            (run.label, name, *_quoted_cells(part)) for name, part in [("all criteria", run.quoted), *parts]
         ]
-    columns = ["Judge", "Criterion", "Passages quoted", "Not in the text", "Share"]
-    note = "a passage that the draft puts in quotation marks, looked for in the output"
+    columns = ["Judge", "Criterion", "Passages quoted", "Not in the output", "Share"]
+    columns += ["Of them in the input", "Nearly in the output", "Evidence lines", "Without a quotation"]
+    note = "a passage that the draft puts in quotation marks, looked for in the output, then in the input"
     return data_table("Quoted evidence", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+
+
+def _quoted_cells(part: Quoted) -> list[str]:
+    counts = (part.n, part.not_found, part.in_input, part.nearly, part.evidence, part.unquoted)
+    cells = [f"{count:,}" for count in counts]
+    return [*cells[:2], percent(part.share, 1), *cells[2:]]
 
 
 def _competence_table(competence: Competence) -> Node | None:

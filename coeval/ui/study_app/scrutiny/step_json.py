@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coeval.domain import Action, Arm, Draft, DraftStatus, RowKind, ScrutinyRow, Submission
+from coeval.domain import (
+    Action,
+    Arm,
+    Draft,
+    DraftStatus,
+    Quote,
+    QuotePlace,
+    RowKind,
+    ScrutinyRow,
+    Submission,
+)
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import tells_system
 from coeval.rules.column_roles import select_context
@@ -127,15 +137,7 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
             "id": aliases.hide("row", row.id),
             "kind": row.kind,
             "text": row.text,
-            "quotes": [
-                {
-                    "text": q.text,
-                    "start": q.start if q.found else None,
-                    "end": q.end if q.found else None,
-                    "from_input": q.located and not q.found,
-                }
-                for q in row.quotes
-            ],
+            "quotes": [_quote_json(quote, step) for quote in row.quotes],
             "action": done[row.id].action if row.id in done else None,
             "reason": done[row.id].reason if row.id in done else "",
             "new_text": done[row.id].text if row.id in done and row.kind is not RowKind.SCORE else "",
@@ -149,6 +151,18 @@ def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliase
         # the score given first stands until the person changes it
         score["action"] = Action.APPROVE if step.first.score == draft.score else Action.REVISE
     return rows
+
+
+def _quote_json(quote: Quote, step: Step) -> Json:
+    """``place`` is the text that ``start`` and ``end`` count in; ``passage`` what stands there where it differs."""
+    nearly = quote.located and quote.place is QuotePlace.NEAR and step.instance is not None
+    return {
+        "text": quote.text,
+        "start": quote.start,
+        "end": quote.end,
+        "place": quote.place if quote.located else None,
+        "passage": step.instance.output[quote.start : quote.end] if nearly and step.instance else "",
+    }
 
 
 def _empty_score_row() -> Json:
