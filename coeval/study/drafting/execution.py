@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval.domain import Answer, Ask, Draft, DraftStatus, ImportedDraft, Instance, Person, Request
-from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError, Failure
+from coeval.domain import Answer, Ask, Draft, DraftStatus, ImportedDraft, Person, Request
+from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
@@ -16,14 +16,12 @@ from coeval.store.queries.drafting import drafts, judge_helps
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.endpoint import build_runner
 from coeval.study.drafting.helping import write_plan, write_steps
+from coeval.study.drafting.judging import UNFORESEEN, Judged, judge_item
 from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, require_ready
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.leases import Hold
 
 RETRY = "Send it again from Set-up, or with --retry-unscored."
-
-UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
-"""What an answer that nobody thought of may raise: that one is unscored, and the others go on."""
 
 SAMPLES_PER_ATTEMPT = 1000
 """A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
@@ -162,17 +160,8 @@ class _Work:
             }
         assert instance is not None
         ask = _further(self.ask, max(attempts.values()))
-        try:
-            judgment = await self.prepared.protocol.judge(ask, item, instance)
-        except CallError as error:
-            if error.kind not in UNREAD:
-                raise
-            judgment = _unscored(item, instance, str(error), error.received)
-            return _Judged(item.instance, attempts, judgment, error.kind in ABOUT_THE_TEXT)
-        except UNFORESEEN as error:
-            said = f"The answer could not be read ({type(error).__name__}: {str(error)[:200]})."
-            judgment = _unscored(item, instance, said)
-        return _Judged(item.instance, attempts, judgment)
+        judged = await judge_item(self.prepared.protocol, ask, item, instance, RETRY)
+        return _Judged(item.instance, attempts, judged)
 
     def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
         """Write what came; a judgment that cannot be written becomes unscored and holds no other up."""
@@ -190,7 +179,7 @@ class _Work:
             said = f"The draft could not be stored ({type(error).__name__}). {RETRY}"
             blank = ImportedDraft("", "", None, reason=said)
             judgment = Judgment(dict.fromkeys(judged.judgment.drafts, blank))
-            self._write([replace(judged, judgment=judgment)])
+            self._write([replace(judged, judged=Judged(judgment))])
 
     def _write(self, judged: Sequence[_Judged]) -> None:
         new = [draft for each in judged for draft in each.drafts()]
@@ -212,17 +201,14 @@ class _Judged:
 
     instance: int
     attempts: Mapping[int, int]
-    judgment: Judgment
-    about_the_text: bool = False
-    """Whether it failed for what the text is, which says nothing about other texts."""
+    judged: Judged
+
+    @property
+    def judgment(self) -> Judgment:
+        return self.judged.judgment
 
     def unread(self) -> str:
-        """Why nothing could be read from any of its answers; empty where something was."""
-        unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
-        if self.about_the_text or len(unscored) < len(self.judgment.drafts):
-            return ""
-        raw = " ".join(unscored[0].raw[:200].split())
-        return f"{unscored[0].reason} What came: {raw}" if raw else unscored[0].reason
+        return self.judged.unread()
 
     def drafts(self) -> list[Draft]:
         return [
@@ -239,11 +225,6 @@ class _Judged:
             )
             for criterion, draft in self.judgment.drafts.items()
         ]
-
-
-def _unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judgment:
-    blank = ImportedDraft(instance.external_id, "", None, reason=f"{reason} {RETRY}", raw=raw)
-    return Judgment(dict.fromkeys(item.criteria, blank))
 
 
 def _without_asking_again(ask: Ask) -> Ask:

@@ -1,0 +1,53 @@
+"""One judgment by a protocol, whatever a model answers: what cannot be read becomes unscored, with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain import Ask, ImportedDraft, Instance
+from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
+from coeval.llm.protocols.protocol import Item, Judgment, Protocol
+
+UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+"""What an answer that nobody thought of may raise: that one is unscored, and the others go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of an item: a draft by each of its criteria, scored or not."""
+
+    judgment: Judgment
+    about_the_text: bool = False
+    """Whether it failed for what the text is, which says nothing about other texts."""
+
+    def unread(self) -> str:
+        """Why nothing could be read from any of its answers; empty where something was."""
+        unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
+        if self.about_the_text or len(unscored) < len(self.judgment.drafts):
+            return ""
+        raw = " ".join(unscored[0].raw[:200].split())
+        return f"{unscored[0].reason} What came: {raw}" if raw else unscored[0].reason
+
+
+async def judge_item(protocol: Protocol, ask: Ask, item: Item, instance: Instance, remedy: str) -> Judged:
+    """The drafts of an item. ``remedy`` ends the reason of those that no score could be had for.
+
+    Raises:
+        CallError: the endpoint gave no answer at all, and may give one later.
+    """
+    try:
+        return Judged(await protocol.judge(ask, item, instance))
+    except CallError as error:
+        if error.kind not in UNREAD:
+            raise
+        judgment = unscored(item, instance, f"{error} {remedy}", error.received)
+        return Judged(judgment, error.kind in ABOUT_THE_TEXT)
+    except UNFORESEEN as error:
+        said = f"The answer could not be read ({type(error).__name__}: {str(error)[:200]}). {remedy}"
+        return Judged(unscored(item, instance, said))
+
+
+def unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judgment:
+    """A draft without a score for every criterion of an item."""
+    blank = ImportedDraft(instance.external_id, "", None, reason=reason, raw=raw)
+    return Judgment(dict.fromkeys(item.criteria, blank))
