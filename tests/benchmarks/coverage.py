@@ -266,21 +266,25 @@ def judge_cells(documents: int, by: str) -> Draw:
     return draw
 
 
-def alt_cells(documents: int, criteria: int = 5) -> Draw:
+def alt_cells(documents: int, criteria: int = 5, *, split: float = 10.0) -> Draw:
     """A model as much worse than a person as epsilon says: each person's test errs where it rejects.
 
-    People score documents by criteria, and how the model fares on a document is shared by its criteria.
+    People score documents by criteria, and how the model fares on a document is shared by its criteria: the smaller
+    ``split`` is, the more documents are either all right or all wrong.
     """
 
     def draw(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
         epsilon, size = 0.2, documents * criteria
         document = np.repeat(np.arange(documents), criteria)
         # how often the model misses differs by document; person's wins minus the model's average epsilon
-        misses = rng.random(size) < rng.beta(2, 8, documents)[document]
+        share = rng.beta(epsilon * split, (1 - epsilon) * split, documents)
+        misses = rng.random(size) < share[document]
         people = {name: dict.fromkeys(range(size), 3.0) for name in "abc"}
         model = {k: 5.0 if miss else 3.0 for k, miss in enumerate(misses)}
         found = alt_test(model, people, epsilon, "rmse", clusters=dict(enumerate(document.tolist())))
-        yield f"alt-test pooled over {criteria} criteria, {documents} documents", found.p_values[0] < 0.05
+        errors = "" if split > 1 else ", errors split by document"
+        name = f"alt-test pooled over {criteria} criteria, {documents} documents{errors}"
+        yield name, found.p_values[0] < 0.05
 
     return draw
 
@@ -293,6 +297,7 @@ def list_cells() -> list[tuple[tuple[float, float], Draw]]:
         (COVERED, agreement_cells("10 documents x 4 x 5", Design(10))),
         (COVERED, agreement_cells("30 documents x 2 x 3, skewed", Design(30, 2, 3, 3, centre=4.3))),
         (COVERED, coefficient_cells(20)),
+        (COVERED, coefficient_cells(40)),
         *[(COVERED, prediction_cells(n)) for n in (5, 10, 20)],
         (COVERED, prediction_cells(40, 4)),
         (COVERED, pull_cells(6)),
@@ -300,6 +305,8 @@ def list_cells() -> list[tuple[tuple[float, float], Draw]]:
         (ERRED, judge_cells(12, "system")),
         (ERRED, alt_cells(40)),
         (ERRED, alt_cells(40, 7)),
+        (ERRED, alt_cells(40, 5, split=0.5)),
+        (ERRED, alt_cells(30, 7, split=0.1)),
     ]
     return cells + ([(COVERED, plasmode_cells(ELI5))] if ELI5.is_dir() else [])
 

@@ -24,7 +24,11 @@ COVERING = {
     "coefficients": coefficient_cells(20),
     "prediction": prediction_cells(10),
 }
-ERRING = {"judges": judge_cells(20, "document"), "alt-test": alt_cells(40)}
+ERRING = {
+    "judges": judge_cells(20, "document"),
+    "alt-test": alt_cells(40),
+    "alt-test, split": alt_cells(40, split=0.1),
+}
 
 
 @pytest.mark.parametrize("name", COVERING)
