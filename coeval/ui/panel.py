@@ -17,7 +17,7 @@ import gradio as gr
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
 from coeval.study.access import Context
-from coeval.ui.components.tasks_picker import chosen_task, task_choices
+from coeval.ui.components.tasks_picker import UNFILLED, TaskPicker, first_task, task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person, shown
 
@@ -96,8 +96,8 @@ class Panel(ABC):
         event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
 
     def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
-        """The task that an event is about."""
-        return slug or ""
+        """The task that an event is about; before the picker is filled, the one that it will show."""
+        return first_task(self.context, person, request) if slug == UNFILLED else slug or ""
 
     def _who(self, request: gr.Request, slug: str | None) -> tuple[Person, str]:
         person = get_person(self.context, request)
@@ -152,10 +152,10 @@ class Tab(Panel):
 
 
 class StudyTab(Tab):
-    """A tab of the study app: while its picker is still empty, the task is that of the address, or the first."""
+    """A tab of the study app: a page opened before there was a task shows the first that there is now."""
 
     def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
-        return chosen_task(self.context, person, slug, request) or ""
+        return super().pick(person, slug or UNFILLED, request)
 
 
 class Page:
@@ -173,9 +173,10 @@ class Page:
         self.corner = corner
         with gr.Row(elem_id="top-bar"):
             View(el("strong", brand), elem_id="brand")
-            self.task = gr.Dropdown(
-                [], label="Task", show_label=False, container=False, elem_id="task-picker", interactive=True
-            )
+            self.task: gr.Dropdown = TaskPicker(
+                [("", UNFILLED)], value=UNFILLED, label="Task", show_label=False, container=False,
+                elem_id="task-picker", interactive=True,
+            )  # fmt: skip
             self.me = View(elem_id="me")
         return self.task
 
@@ -199,12 +200,12 @@ class Page:
     def _on_load(self, request: gr.Request) -> list[Any]:
         with shown_refusals():
             person = get_person(self.context, request)
-            slug = chosen_task(self.context, person, None, request)
+            slug = first_task(self.context, person, request)
             picker = task_choices(self.context, person, slug)
             tab = request.query_params.get("tab")
             # the first tab is open already: to open it again would load it twice
             opened = gr.Tabs(selected=tab) if tab in {kind.id for kind in self.kinds[1:]} else gr.skip()
-            return [picker, self.corner(person, slug or ""), opened]
+            return [picker, self.corner(person, slug), opened]
 
     def _on_task(self, slug: str | None, request: gr.Request) -> Node:
         with shown_refusals():

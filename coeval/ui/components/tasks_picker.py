@@ -8,18 +8,35 @@ from coeval.domain import Person, Task
 from coeval.study import tasks
 from coeval.study.access import Context
 
+UNFILLED = "(loading)"
+"""What a picker holds until it is filled: no short name of a task has brackets."""
 
-def task_choices(context: Context, person: Person, wanted: str | None = None) -> gr.Dropdown:
-    """The picker with every task in it, ``wanted`` chosen where there is one of that name, else the first."""
+
+class TaskPicker(gr.Dropdown):
+    """A dropdown whose value is a task's short name, None where no task is chosen, ``UNFILLED`` at first.
+
+    Gradio refuses a value that is not among the choices it remembers of a page. It remembers none before the page
+    has loaded and after a restart of the server. Use cases say by themselves whether there is such a task.
+    """
+
+    def get_block_name(self) -> str:
+        return "dropdown"
+
+    def preprocess(self, payload: str | int | float | list[str | int | float] | None) -> str | None:
+        return payload if isinstance(payload, str) else None
+
+
+def task_choices(context: Context, person: Person, chosen: str | None = None) -> gr.Dropdown:
+    """The picker with every task in it, ``chosen`` shown where there is one of that name, else the first."""
     known = tasks.list_tasks(context, person)
-    return gr.Dropdown([(task.name, task.slug) for task in known], value=_choose(known, wanted))
+    return gr.Dropdown([(task.name, task.slug) for task in known], value=_choose(known, chosen))
 
 
-def chosen_task(context: Context, person: Person, slug: str | None, request: gr.Request) -> str | None:
-    """The picked task; on a page whose picker is still empty, the one that it will show."""
-    return slug or _choose(tasks.list_tasks(context, person), request.query_params.get("task"))
+def first_task(context: Context, person: Person, request: gr.Request) -> str:
+    """The task that a page shows at first: that of its address, else the first; "" where there is none."""
+    return _choose(tasks.list_tasks(context, person), request.query_params.get("task")) or ""
 
 
-def _choose(known: list[Task], wanted: str | None) -> str | None:
+def _choose(known: list[Task], slug: str | None) -> str | None:
     slugs = [task.slug for task in known]
-    return wanted if wanted in slugs else next(iter(slugs), None)
+    return slug if slug in slugs else next(iter(slugs), None)

@@ -58,8 +58,8 @@ class TasksTab(Tab):
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
         """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""
-        if not slug and (of == "" or tasks.list_tasks(self.context, person)):
-            return {self.state: gr.skip()}  # a new task is being written, or the picker is not filled yet
+        if not slug and of == "":
+            return {self.state: gr.skip()}  # a new task is being written
         if slug and slug == of:
             state = _state_view(tasks.get_task_state(self.context, person, slug))
             return {self.state: state, **self.columns.load(person, slug)}

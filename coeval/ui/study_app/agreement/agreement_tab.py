@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import gradio as gr
@@ -69,12 +69,12 @@ class AgreementTab(StudyTab):
     def build(self) -> None:
         self.parts = _build_parts()
         self.outputs = self.parts.all()
-        self.load_on(self.parts.section.input)
         warm_up_soon()
 
     def load_on(self, event: Event) -> None:
+        # one event with the choice of a section: two would fill in the tab side by side, whichever ends last
         self.on(
-            event,
+            partial(gr.on, [event, self.parts.section.input]),
             self.load,
             [self.parts.section],
             show_progress="minimal",
