@@ -1,8 +1,9 @@
 """How a study shows its drafts: the shares of the arms, and what is drawn from them by a salted hash.
 
-A draw depends on the task's secret seed and on the ids alone: nobody can guess it, move it, or have it drawn
-again. The blind arm and the drafts with a planted error are what tell the pull of the draft from agreement with it
-(Schroeder et al. 2025).
+A draw depends on the task's secret seed and on who came when: nobody can guess it, or have it drawn again. People
+are drawn in pairs, so that scores without a draft overlap: agreement needs two of them on one instance. The blind
+arm and the drafts with a planted error are what tell the pull of the draft from agreement with it (Schroeder et al.
+2025).
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from coeval.domain import Arm, Instance
 from coeval.errors import InputError
 
 IDLE_SECONDS = (10, 3600)
+
+BLOCK = 20
+"""Instances in a row of the file among which each pair of people has the shares met to within one."""
 
 
 class Display(StrEnum):
@@ -43,6 +47,8 @@ class Design:
     """Without a sign of life for this long, the active time stands still."""
     display: Display = Display.PLAIN
     hide_systems: bool = True
+    wait_for_drafts: bool = False
+    """Whether an evaluation that is to be shown with its draft is held back until there is one."""
 
 
 def check_design(design: Design) -> Design:
@@ -81,16 +87,54 @@ def draw_share(seed: str, *parts: object) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
 
 
-def draw_arm(seed: str, annotator: int, instance: int, blind_share: float, first_share: float = 0.0) -> Arm:
-    """The arm of one annotator x instance.
+def draw_arm(seed: str, place: int, nth: int, blind_share: float, first_share: float = 0.0) -> Arm:
+    """The arm in which the ``nth`` person to open an instance sees it; both count from 0.
 
-    >>> draw_arm("s", 1, 1, 0.0).value, draw_arm("s", 1, 1, 1.0).value, draw_arm("s", 1, 1, 0.0, 1.0).value
+    The first two to open an instance share an arm, the next two another, and so on. Each pair's arms are a random
+    order of the shares within ``BLOCK`` instances, so that even a few instances hold the share (permuted blocks).
+
+    >>> draw_arm("s", 0, 0, 0.0).value, draw_arm("s", 0, 0, 1.0).value, draw_arm("s", 0, 0, 0.0, 1.0).value
     ('assisted', 'blind', 'first')
+    >>> all(draw_arm("s", place, 0, 0.3) is draw_arm("s", place, 1, 0.3) for place in range(50))
+    True
+    >>> sum(draw_arm("s", place, 2, 0.3) is Arm.BLIND for place in range(BLOCK))
+    6
     """
-    drawn = draw_share(seed, "arm", annotator, instance)
+    key = ("arm", nth // 2, place // BLOCK)
+    order = sorted(range(BLOCK), key=lambda at: draw_share(seed, *key, at))
+    drawn = (order.index(place % BLOCK) + draw_share(seed, *key)) / BLOCK
     if drawn < blind_share:
         return Arm.BLIND
     return Arm.FIRST if drawn < blind_share + first_share else Arm.ASSISTED
+
+
+def describe_overlap(design: Design, n_instances: int, n_people: int) -> tuple[str, bool]:
+    """What agreement without the draft will rest on, and whether that is a warning; ("", False) without such arms.
+
+    Args:
+        n_people: how many people each instance goes to.
+    """
+    share = design.blind_share + design.first_share
+    if not share or not n_instances:
+        return "", False
+    if n_people < 2:
+        return (
+            "Each instance goes to one person so far, so no instance will be scored by two people without the "
+            "draft, and their agreement stays undefined: have two people or more on each instance.",
+            True,
+        )
+    n_shared = round(share * n_instances)
+    if n_shared < 2:
+        return (
+            f"{share:.0%} of {n_instances:,} instance{'s' if n_instances > 1 else ''} is about {n_shared}: agreement "
+            "without the draft needs two instances or more. Choose larger shares or import more instances.",
+            True,
+        )
+    return (
+        f"About {n_shared:,} of {n_instances:,} instances will be scored without the draft by the same two people: "
+        "agreement without the draft rests on these.",
+        False,
+    )
 
 
 def draw_order(seed: str, annotator: int, instances: Iterable[int]) -> list[int]:

@@ -120,8 +120,10 @@ def test_a_new_task_has_a_design_of_its_own(owner: Any, server: LiveServer) -> N
     page.goto(f"{server.url}/admin/?task=demo")
     page.locator("#design-heading").get_by_text("Study design of demo").wait_for()
     page.locator("#design-blind input[type=number]").fill("30")
+    field(page, "design-wait").check()
     page.get_by_role("button", name="Save design").click()
     page.locator("#design-state").get_by_text("Last changed").wait_for()
+    page.locator("#design-state .banner").get_by_text("goes to one person so far").wait_for()
     page.get_by_role("button", name="New task").click()
     expect(page.locator("#design-blind input[type=number]")).to_have_value("0")
     expect(page.get_by_role("button", name="Save design")).to_be_disabled()
@@ -130,6 +132,7 @@ def test_a_new_task_has_a_design_of_its_own(owner: Any, server: LiveServer) -> N
     expect(page.locator("#design-blind input[type=number]")).to_have_value("0")
     page.goto(f"{server.url}/admin/?task=demo")
     expect(page.locator("#design-blind input[type=number]")).to_have_value("30")
+    expect(field(page, "design-wait")).to_be_checked()
 
 
 def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: LiveServer) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Arm, Person, Role, RowKind
+from coeval.domain import Arm, Person, Role, RowKind, Study
 from coeval.errors import InputError, NotAllowedError, StaleError
 from coeval.rules.arms import Design, Display
 from coeval.rules.evaluation_rows import AddedRow
@@ -50,15 +50,30 @@ def test_the_shares_are_met_and_each_arm_stays(context: Context, owner: Person, 
     assert arms(context, ana) == first
 
 
-def test_people_have_different_instances_blind(context: Context, owner: Person, ana: Person) -> None:
-    use_design(context, owner, blind_share=0.5)
-    ben = sign_in(context, "Ben")[0]
+def test_people_are_blind_in_pairs(context: Context, owner: Person, ana: Person) -> None:
+    use_design(context, owner, blind_share=0.25)
 
     def blind(person: Person) -> set[int]:
-        steps = (get_step(context, person, "demo", Where(position=n)) for n in range(1, 41))
+        steps = (get_step(context, person, "demo", Where(position=n)) for n in range(1, 201))
         return {s.instance.id for s in steps if s.instance and s.assignment and s.assignment.arm is Arm.BLIND}
 
-    assert blind(ana) != blind(ben)
+    ana_blind, ben_blind, cem_blind = blind(ana), blind(sign_in(context, "Ben")[0]), blind(owner)
+    assert ana_blind == ben_blind and len(ana_blind) == 50
+    # the third starts another pair: half of a fourth in common would be chance alone
+    assert len(cem_blind) == 50 and len(cem_blind & ana_blind) < 40
+
+
+def test_the_overlap_is_told_before_the_work_starts(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    use_design(context, owner, blind_share=0.5)
+    alone = get_design(context, owner, "demo")
+    assert alone.overlap_missing and "goes to one person so far" in alone.overlap
+    sign_in(context, "Ben")
+    both = get_design(context, owner, "demo")
+    assert not both.overlap_missing and both.overlap.startswith("About 2 of 4 instances")
+    use_design(context, owner, blind_share=0.25)
+    few = get_design(context, owner, "demo")
+    assert few.overlap_missing and "25% of 4 instances is about 1" in few.overlap
 
 
 def test_new_shares_touch_only_what_nobody_opened(context: Context, owner: Person, ana: Person) -> None:

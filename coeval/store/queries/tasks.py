@@ -124,6 +124,7 @@ def get_design(db: Database, task: int) -> Design:
         idle_seconds=row["idle_seconds"],
         display=Display(row["display"]),
         hide_systems=bool(row["hide_systems"]),
+        wait_for_drafts=bool(row["wait_for_drafts"]),
     )
 
 
@@ -153,6 +154,11 @@ def count_opened(db: Database, task: int) -> int:
 def count_instances(db: Database, task: int) -> int:
     """How many instances a task has: its last position, since they are numbered without gaps."""
     return int(scalar(db, "SELECT coalesce(max(position), 0) FROM instance WHERE task = ?", [task]))
+
+
+def get_position(db: Database, instance: int) -> int:
+    """The place of an instance in its task, from 1."""
+    return int(scalar(db, "SELECT position FROM instance WHERE id = ?", [instance]))
 
 
 def get_instance(db: Database, instance: int) -> Instance | None:

@@ -170,11 +170,12 @@ def _check_open(plan: Plan, task: Task) -> None:
 
 
 def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, design: Design) -> Arm | None:
-    """The arm that this instance and this person are furthest behind with; None outside a plan.
+    """The arm that the study and this person are furthest behind with; None outside a plan.
 
-    After any number of draws no arm is more than about one from its share, for the person, the instance and
-    the whole study together; without the study, what is rounded for a person would add up. Ties go by the hash
-    that draws everywhere else, so that nobody can foresee them. Attention checks take nothing from the work's arms.
+    After any number of draws no arm is more than about one from its share, for the person and the whole study
+    together; without the study, what is rounded for a person would add up. Who comes second to an instance that one
+    person sees without a draft is likely to as well: agreement needs two. Ties go by the hash that draws everywhere
+    else, so that nobody can foresee them. Attention checks take nothing from the work's arms.
     """
     keys = answer_keys.list_keys_of(db, instance)
     if stored_plans.get_plan(db, task.id) is None:
@@ -185,12 +186,13 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
         return None
     shares = {Arm.BLIND: design.blind_share, Arm.FIRST: design.first_share}
     shares[Arm.ASSISTED] = 1 - design.blind_share - design.first_share
-    counts = [
-        holdings.count_arms(db, "annotator", person.id, task.id),
-        holdings.count_arms(db, "instance", instance, task.id),
-        holdings.count_all_arms(db, task.id),
-    ]
-    behind = {arm: sum(_behind(arm, share, one) for one in counts) for arm, share in shares.items() if share}
+    counts = [holdings.count_arms(db, "annotator", person.id, task.id), holdings.count_all_arms(db, task.id)]
+    here = holdings.count_arms(db, "instance", instance, task.id)
+    behind = {
+        arm: sum(_behind(arm, share, one) for one in counts) + _weigh_partner(arm, share, here)
+        for arm, share in shares.items()
+        if share
+    }
     most = max(behind.values())
     tied = [arm for arm in shares if arm in behind and behind[arm] > most - 1e-9]
     seed = tasks.get_seed(db, task.id)
@@ -200,6 +202,17 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
 def _behind(arm: Arm, share: float, counts: Mapping[Arm, int]) -> float:
     """How many draws an arm is short of its share, once there is one more."""
     return share * (sum(counts.values()) + 1) - counts.get(arm, 0)
+
+
+PARTNER = 2.0
+"""How much an instance's own arms weigh beside those of the person and of the study."""
+
+
+def _weigh_partner(arm: Arm, share: float, here: Mapping[Arm, int]) -> float:
+    """For an arm without a draft that one person has alone; against an arm that the instance has too often."""
+    if arm is not Arm.ASSISTED and here.get(arm, 0) % 2:
+        return PARTNER
+    return PARTNER * min(0.0, _behind(arm, share, here))
 
 
 def get_guidelines(db: Database, person: Person, task: Task) -> str:

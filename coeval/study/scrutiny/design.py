@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coeval.domain import Person
-from coeval.rules.arms import Design, check_design
+from coeval.rules.arms import Design, check_design, describe_overlap
+from coeval.store import Database
 from coeval.store.queries import tasks
+from coeval.store.queries.crowd.plans import get_plan
+from coeval.store.queries.people import people
 from coeval.study.access import OWNERS, Context, require_task, use_case
 
 
@@ -19,6 +22,10 @@ class DesignState:
     changed_by: str
     n_opened: int
     """(annotator, instance) pairs that are opened already: their arm stays."""
+    overlap: str = ""
+    """What agreement without the draft will rest on."""
+    overlap_missing: bool = False
+    """Whether that is nothing, or too little."""
 
 
 @use_case(OWNERS)
@@ -27,9 +34,18 @@ def get_design(context: Context, person: Person, slug: str) -> DesignState:
     with context.store.read() as db:
         task = require_task(db, slug)
         changed_at, changed_by = tasks.get_last_design_change(db, task.id) or ("", "")
-        return DesignState(
-            tasks.get_design(db, task.id), changed_at, changed_by, tasks.count_opened(db, task.id)
+        design = tasks.get_design(db, task.id)
+        overlap, missing = describe_overlap(
+            design, tasks.count_instances(db, task.id), _count_people(db, task.id)
         )
+        n_opened = tasks.count_opened(db, task.id)
+        return DesignState(design, changed_at, changed_by, n_opened, overlap, missing)
+
+
+def _count_people(db: Database, task: int) -> int:
+    """How many people each instance goes to: as the plan says, else everybody there is."""
+    plan = get_plan(db, task)
+    return plan.per_instance if plan else len(people.list_people(db))
 
 
 @use_case(OWNERS)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coeval.domain import Assignment, CriteriaSet, Criterion, Filter, Person, Task
+from coeval.domain import Arm, Assignment, CriteriaSet, Criterion, Filter, Person, Task
 from coeval.errors import NotFoundError
 from coeval.store import Database
+from coeval.store.queries import tasks
+from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import assignments, submissions
+from coeval.store.queries.scrutiny.assignments import Drafted
 
 
 class Move(StrEnum):
@@ -42,7 +45,8 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
     Raises:
         NotFoundError: the position, the instance or the criterion is not in this person's queue.
     """
-    here = find_start(db, person, task, where)
+    ready = get_ready(db, task, current)
+    here = find_start(db, person, task, where, ready)
     if here is None:
         return None
     ids = [criterion.id for criterion in current.criteria]
@@ -50,7 +54,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
         raise NotFoundError("That criterion is not in the current criteria set: reload the page.")
     at = ids.index(where.criterion) if where.criterion is not None else 0
     if where.move is Move.HERE:
-        return here, _pick_criterion(db, person, here, current, where.criterion)
+        return here, _pick_criterion(db, person, here, current, where.criterion, ready)
     if where.move is Move.PREVIOUS and at > 0:
         return here, current.criteria[at - 1]
     if where.move is Move.NEXT and where.which is Filter.ALL:
@@ -58,35 +62,59 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
         if at + 1 < len(current.criteria):
             return here, current.criteria[at + 1]
     elif where.move is Move.NEXT:
-        left = _unfinished_here(db, person, here, current, at)
+        left = _unfinished_here(db, person, here, current, at, ready)
         if left is not None:
             return here, left
-    return _elsewhere(db, person, task, current, here, where)
+    return _elsewhere(db, person, task, current, here, where, ready)
+
+
+def get_ready(db: Database, task: Task, current: CriteriaSet) -> Drafted | None:
+    """What drafts are waited for; None where the task's design waits for none."""
+    if not tasks.get_design(db, task.id).wait_for_drafts:
+        return None
+    run = drafts.get_shown_run(db, task.id)
+    return Drafted(run.id if run else 0, current.id)
+
+
+def is_waiting(db: Database, assignment: Assignment, criterion: int, ready: Drafted | None) -> bool:
+    """Whether an evaluation of an opened instance is held back until there is a draft."""
+    if ready is None or assignment.arm in (None, Arm.BLIND):
+        return False
+    if drafts.get_current_draft(db, ready.run, assignment.instance, criterion) is not None:
+        return False
+    return submissions.get_submission(db, assignment.annotator, assignment.instance, criterion) is None
 
 
 def _elsewhere(
-    db: Database, person: Person, task: Task, current: CriteriaSet, here: Assignment, where: Where
+    db: Database,
+    person: Person,
+    task: Task,
+    current: CriteriaSet,
+    here: Assignment,
+    where: Where,
+    ready: Drafted | None,
 ) -> Place | None:
     """The place in another instance that a move leads to; where there is none, here, or None: the end."""
-    found = next((one for one in _candidates(db, person, task, here, where) if one is not None), None)
+    found = next((one for one in _candidates(db, person, task, here, where, ready) if one is not None), None)
     leaving = where.move is Move.NEXT or (where.move is Move.NEXT_INSTANCE and here.skipped)
     if found is None and leaving:
         return None
     if found is None or (found.instance == here.instance and not leaving):
-        return here, _pick_criterion(db, person, here, current, where.criterion)
+        return here, _pick_criterion(db, person, here, current, where.criterion, ready)
     if where.move is Move.PREVIOUS:
         return found, current.criteria[-1]
-    return found, _pick_criterion(db, person, found, current, None)
+    return found, _pick_criterion(db, person, found, current, None, ready)
 
 
 def _candidates(
-    db: Database, person: Person, task: Task, here: Assignment, where: Where
+    db: Database, person: Person, task: Task, here: Assignment, where: Where, ready: Drafted | None
 ) -> Iterator[Assignment | None]:
     """Assignments to go to, the best first: ahead, then what was passed by, then what was skipped."""
 
     def nearest(after: int, *, backwards: bool = False, skipped: bool | None = None) -> Assignment | None:
+        held = ready if where.which is Filter.UNFINISHED else None
         return assignments.next_assignment(
-            db, person.id, task.id, after, where.which, backwards=backwards, skipped=skipped
+            db, person.id, task.id, after, where.which, backwards=backwards, skipped=skipped, ready=held
         )
 
     if where.move in (Move.PREVIOUS, Move.PREVIOUS_INSTANCE):
@@ -101,7 +129,9 @@ def _candidates(
             yield nearest(0, skipped=True)
 
 
-def find_start(db: Database, person: Person, task: Task, where: Where) -> Assignment | None:
+def find_start(
+    db: Database, person: Person, task: Task, where: Where, ready: Drafted | None = None
+) -> Assignment | None:
     """The assignment a place starts from; None where the person has none under the filter.
 
     Raises:
@@ -118,25 +148,38 @@ def find_start(db: Database, person: Person, task: Task, where: Where) -> Assign
         if found is None or found.task != task.id:
             raise NotFoundError("That instance is not in your queue: reload the page.")
         return found
-    fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False)
-    return fresh or assignments.next_assignment(db, person.id, task.id, 0, where.which)
+    held = ready if where.which is Filter.UNFINISHED else None
+    fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False, ready=held)
+    return fresh or assignments.next_assignment(db, person.id, task.id, 0, where.which, ready=held)
 
 
 def _pick_criterion(
-    db: Database, person: Person, at: Assignment, current: CriteriaSet, wanted: int | None
+    db: Database,
+    person: Person,
+    at: Assignment,
+    current: CriteriaSet,
+    wanted: int | None,
+    ready: Drafted | None,
 ) -> Criterion:
-    """The criterion asked for, else the first that is not saved, else the first."""
+    """The criterion asked for, else the first that is to be judged, else the first."""
     for criterion in current.criteria:
         if criterion.id == wanted:
             return criterion
-    done = submissions.list_done(db, person.id, at.instance)
-    return next((c for c in current.criteria if c.id not in done), current.criteria[0])
+    left = _list_left(db, person, at, current.criteria, ready)
+    return next(left, current.criteria[0])
 
 
 def _unfinished_here(
-    db: Database, person: Person, here: Assignment, current: CriteriaSet, at: int
+    db: Database, person: Person, here: Assignment, current: CriteriaSet, at: int, ready: Drafted | None
 ) -> Criterion | None:
-    """The next criterion of this instance that is not saved, looking on from here and then from the top."""
-    done = submissions.list_done(db, person.id, here.instance)
+    """The next criterion of this instance that is to be judged, looking on from here and then from the top."""
     ahead = (*current.criteria[at + 1 :], *current.criteria[:at])
-    return next((criterion for criterion in ahead if criterion.id not in done), None)
+    return next(_list_left(db, person, here, ahead, ready), None)
+
+
+def _list_left(
+    db: Database, person: Person, at: Assignment, among: Iterable[Criterion], ready: Drafted | None
+) -> Iterator[Criterion]:
+    """The criteria that are not saved, and do not wait for a draft."""
+    done = submissions.list_done(db, person.id, at.instance)
+    return (c for c in among if c.id not in done and not is_waiting(db, at, c.id, ready))

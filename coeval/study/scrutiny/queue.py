@@ -24,7 +24,7 @@ from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
-from coeval.study.scrutiny.places import Place, Where, find_place
+from coeval.study.scrutiny.places import Place, Where, find_place, get_ready, is_waiting
 from coeval.study.scrutiny.showing import ensure_open, get_evaluation
 
 
@@ -57,6 +57,8 @@ class Step:
     """The score given before the draft was shown."""
     saved: Submission | None = None
     mark: Mark = Mark()
+    waits: bool = False
+    """Whether this evaluation is held back until its draft is there; at the end, whether others are."""
 
 
 def ensure_queue(context: Context, person: Person, task: Task) -> None:
@@ -94,8 +96,17 @@ def open_place(context: Context, person: Person, task: Task, where: Where) -> St
     with context.store.write() as db:
         place = find_place(db, person, task, current, where)
         if place is not None:
+            _check_ready(db, task, current, place[0])
             place = ensure_open(db, task, person, place[0], current.criteria), place[1]
         return build_step(db, person, task, current, where.which, place)
+
+
+def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Assignment) -> None:
+    ready = get_ready(db, task, current)
+    if ready is not None and assignment.arm is None and not assignments.is_ready(db, assignment, ready):
+        raise NotFoundError(
+            f"Number {assignment.position} waits for the model's drafts: go on with another, and come back later."
+        )
 
 
 def require_set(db: Database, task: Task) -> CriteriaSet:
@@ -118,6 +129,7 @@ def build_step(
 ) -> Step:
     """The screen of an opened place, or of the end."""
     counts = assignments.count_assignments(db, person.id, task.id)
+    design = tasks.get_design(db, task.id)
     base = Step(
         task=replace(task, guidelines=get_guidelines(db, person, task)),
         which=which,
@@ -126,7 +138,8 @@ def build_step(
         flagged=counts["flagged"],
         seconds_each=_seconds_each(db, person, len(current.criteria)),
         criteria=current.criteria,
-        design=tasks.get_design(db, task.id),
+        design=design,
+        waits=design.wait_for_drafts and counts["finished"] < counts["total"],
     )
     return base if place is None else _opened(db, person, task, current, base, place)
 
@@ -147,6 +160,7 @@ def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base
         first=evaluation.first,
         saved=evaluation.saved,
         mark=assignments.get_mark(db, person.id, assignment.instance),
+        waits=is_waiting(db, assignment, criterion.id, get_ready(db, task, current)),
     )
 
 

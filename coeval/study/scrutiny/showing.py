@@ -12,9 +12,8 @@ from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import answer_keys
 from coeval.store.queries.drafting import drafts
+from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.store.queries.scrutiny import planted_errors as planted_rows
-from coeval.store.queries.scrutiny import submissions
-from coeval.store.queries.scrutiny.assignments import open_assignment
 from coeval.study.crowd.giving import draw_balanced_arm
 
 
@@ -91,14 +90,20 @@ def ensure_open(
     arm = (
         submissions.get_arm(db, *key)
         or draw_balanced_arm(db, task, person, assignment.instance, design)
-        or arms.draw_arm(seed, *key, design.blind_share, design.first_share)
+        or _draw_arm(db, seed, assignment.instance, design)
     )
-    opened = open_assignment(db, assignment, arm)
+    opened = assignments.open_assignment(db, assignment, arm)
     # an attention check tests the person already, by its own key
     if arm is Arm.ASSISTED and design.planted_share and not answer_keys.list_keys_of(db, assignment.instance):
         for criterion in criteria:
             _plant(db, task, opened, criterion, seed, design)
     return opened
+
+
+def _draw_arm(db: Database, seed: str, instance: int, design: Design) -> Arm:
+    place = tasks.get_position(db, instance) - 1
+    nth = assignments.count_opened(db, instance)
+    return arms.draw_arm(seed, place, nth, design.blind_share, design.first_share)
 
 
 def _plant(

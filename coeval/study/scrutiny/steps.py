@@ -17,7 +17,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import assignments, review, submissions
 from coeval.study.access import EVERYONE, Context, require_task, use_case
 from coeval.study.crowd.giving import check_saving, note_saved
-from coeval.study.scrutiny.places import Move, Where, find_place, find_start
+from coeval.study.scrutiny.places import Move, Where, find_place, find_start, get_ready, is_waiting
 from coeval.study.scrutiny.queue import Step, ensure_queue, open_place, require_set
 from coeval.study.scrutiny.showing import Evaluation, ensure_open, get_evaluation
 
@@ -36,6 +36,8 @@ __all__ = [
 
 RESUME = Where()
 """Where the person left off."""
+
+WAITS = "This criterion waits for the model's draft: go on with the others, and come back once it is there."
 
 SKEW = timedelta(seconds=5)
 """How far a browser's clock, which we set by the second, may still be off."""
@@ -88,7 +90,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
 
     Raises:
         StaleError: another tab saved this evaluation meanwhile, or the draft shown has changed.
-        InputError: a decision or the score is missing (see ``evaluation_rows.check``).
+        InputError: a decision or the score is missing (see ``evaluation_rows.check``), or the draft is waited for.
         NotFoundError: the instance or criterion is not this person's to judge.
         NotAllowedError: the study is closed, or this person may not work at it.
     """
@@ -107,6 +109,8 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         place = find_place(db, person, task, current, here)
         assert place is not None  # an instance that is named is found or refused
         assignment = ensure_open(db, task, person, place[0], current.criteria)
+        if is_waiting(db, assignment, place[1].id, get_ready(db, task, current)):
+            raise InputError(WAITS)
         evaluation = get_evaluation(db, task, assignment, place[1])
         _check_fresh(evaluation, sent)
         worked_until = submissions.get_worked_until(db, person.id)

@@ -178,6 +178,8 @@ interface Step {
   seconds_each: number | null;
   filter: string;
   finished: boolean;
+  /** This evaluation is held back until there is a draft; at the end: others are. */
+  waits: boolean;
   position: number | null;
   instance: StepInstance | null;
   criteria: StepCriterion[];

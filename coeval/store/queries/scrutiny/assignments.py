@@ -6,7 +6,7 @@ Every function here reads a few rows through an index: its time does not grow wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlite_utils import Database
@@ -16,6 +16,28 @@ from coeval.domain import Arm, Assignment, Filter, Mark
 from coeval.store.engines.statements import append, get_row, rows, scalar
 
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
+
+READY = """
+arm = 'blind' OR (arm IS NULL AND NOT EXISTS (
+  SELECT 1 FROM criteria_set_member m WHERE m.criteria_set = :criteria_set AND NOT EXISTS (
+    SELECT 1 FROM draft d WHERE d.run = :run AND d.instance = assignment.instance AND d.criterion = m.criterion)))
+OR (arm IS NOT NULL AND EXISTS (
+  SELECT 1 FROM criteria_set_member m WHERE m.criteria_set = :criteria_set AND EXISTS (
+    SELECT 1 FROM draft d WHERE d.run = :run AND d.instance = assignment.instance AND d.criterion = m.criterion)
+  AND NOT EXISTS (
+    SELECT 1 FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance
+      AND s.criterion = m.criterion)))
+"""
+"""Whether there is something to judge where drafts are waited for: what is opened has a draft of a criterion that is
+not saved, what is not has all of its drafts, so that errors can be planted in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Where drafts are waited for: the run whose drafts are shown (0: none yet), and the criteria set."""
+
+    run: int
+    criteria_set: int
 
 
 def _assignment(row: dict[str, Any]) -> Assignment:
@@ -74,6 +96,12 @@ def open_assignment(db: Database, assignment: Assignment, arm: Arm) -> Assignmen
     return replace(assignment, arm=arm, opened_at=opened_at)
 
 
+def count_opened(db: Database, instance: int) -> int:
+    """How many people have opened an instance."""
+    sql = "SELECT count(*) FROM assignment WHERE instance = ? AND arm IS NOT NULL"
+    return int(scalar(db, sql, [instance]))
+
+
 def refresh_states(
     db: Database,
     task: int,
@@ -121,20 +149,33 @@ def next_assignment(
     *,
     backwards: bool = False,
     skipped: bool | None = None,
+    ready: Drafted | None = None,
 ) -> Assignment | None:
     """The nearest assignment after (or before) a position that passes the filter.
 
-    ``skipped`` leaves only those skipped, or only those not; None takes both.
+    ``skipped`` leaves only those skipped, or only those not; None takes both. ``ready`` leaves out those that wait
+    for drafts.
     """
     beyond, order = ("<", "DESC") if backwards else (">", "ASC")
     passes = CONDITION[which] if skipped is None else f"{CONDITION[which]} AND skipped = {int(skipped)}"
+    values: dict[str, Any] = {"annotator": annotator, "task": task, "after": after}
+    if ready is not None:
+        passes += f" AND ({READY})"
+        values |= asdict(ready)
     row = get_row(
         db,
-        f"SELECT * FROM assignment WHERE annotator = ? AND task = ? AND {passes}"
-        f" AND position {beyond} ? ORDER BY position {order} LIMIT 1",
-        [annotator, task, after],
+        f"SELECT * FROM assignment WHERE annotator = :annotator AND task = :task AND {passes}"
+        f" AND position {beyond} :after ORDER BY position {order} LIMIT 1",
+        values,
     )
     return _assignment(row) if row else None
+
+
+def is_ready(db: Database, assignment: Assignment, ready: Drafted) -> bool:
+    """Whether an assignment has something to judge where drafts are waited for."""
+    sql = f"SELECT 1 FROM assignment WHERE annotator = :annotator AND instance = :instance AND ({READY})"
+    key = {"annotator": assignment.annotator, "instance": assignment.instance}
+    return bool(scalar(db, sql, key | asdict(ready)))
 
 
 def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]:

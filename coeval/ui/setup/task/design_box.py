@@ -96,22 +96,31 @@ def _build_fields() -> list[Any]:
             info="Also ids and further columns that name the system.",
             elem_id="design-hide",
         )
-    return [blind, first, planted, idle, display, hide]
+        waits = gr.Checkbox(
+            value=False,
+            label="Wait for drafts",
+            info="Hold back what has no draft yet. Otherwise it can be judged, and is counted apart as undrafted.",
+            elem_id="design-wait",
+        )
+    return [blind, first, planted, idle, display, hide, waits]
 
 
 def _values(design: Design) -> list[Any]:
     shares = [round(100 * share) for share in (design.blind_share, design.first_share, design.planted_share)]
-    return [*shares, design.idle_seconds, design.display.value, design.hide_systems]
+    return [*shares, design.idle_seconds, design.display.value, design.hide_systems, design.wait_for_drafts]
 
 
-def _read(blind: float, first: float, planted: float, idle: float | None, display: str, hide: bool) -> Design:
+def _read(
+    blind: float, first: float, planted: float, idle: float | None, display: str, hide: bool, waits: bool
+) -> Design:
     """The fields as a design.
 
     Raises:
         InputError: a field is empty or holds what it cannot.
     """
     try:
-        return Design(blind / 100, first / 100, planted / 100, int(idle or 0), Display(display), bool(hide))
+        shares = (blind / 100, first / 100, planted / 100)
+        return Design(*shares, int(idle or 0), Display(display), bool(hide), bool(waits))
     except (TypeError, ValueError) as error:
         raise InputError("A field of the design cannot be read: choose its value again.") from error
 
@@ -125,4 +134,7 @@ def _state_view(stands: DesignState | None) -> Node:
         "the way they were shown."
     )
     by = f" Last changed {stands.changed_at[:16].replace('T', ' ')} UTC by {stands.changed_by}."
-    return el("p.note", said + (by if stands.changed_at else ""))
+    overlap = el("p.banner.warn" if stands.overlap_missing else "p.note", stands.overlap)
+    return el(
+        "div", overlap if stands.overlap else None, el("p.note", said + (by if stands.changed_at else ""))
+    )

@@ -19,7 +19,7 @@ export function endScreen(step, onfilter) {
 }
 
 function endWords(step, look) {
-  const { total, done, filter, flagged } = step;
+  const { total, done, filter, flagged, waits } = step;
   if (!total)
     return [
       'Nothing here yet',
@@ -31,6 +31,12 @@ function endWords(step, look) {
     flagged ? look('flagged', `Look at the ${flagged} flagged`) : null,
     look('all', 'Look through all'),
   ];
+  if (done < total && waits)
+    return [
+      'Nothing to judge right now',
+      `${done} of ${total} are done. The others wait for the model’s drafts, or were skipped: come back later.`,
+      ...more,
+    ];
   if (done < total)
     return [
       'Nothing is left here',

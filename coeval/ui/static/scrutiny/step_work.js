@@ -8,8 +8,8 @@ const EVIDENCE = { label: 'Add evidence', key: 'E', kind: 'evidence' };
 const CONCLUSION = { label: 'Add a conclusion', key: 'N', kind: 'conclusion', once: true };
 
 /** What can be added: before the draft is shown only the score is asked for. */
-function offersOf({ asks_first: asksFirst, rows }) {
-  if (asksFirst) return [];
+function offersOf({ asks_first: asksFirst, status, rows }) {
+  if (asksFirst || status === 'waiting') return [];
   return rows.some((row) => row.kind === 'conclusion') ? [EVIDENCE] : [CONCLUSION, EVIDENCE];
 }
 

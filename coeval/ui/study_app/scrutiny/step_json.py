@@ -21,6 +21,7 @@ from coeval.rules.arms import tells_system
 from coeval.rules.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
 from coeval.study.scrutiny.queue import Step
+from coeval.study.scrutiny.steps import WAITS
 from coeval.ui.components.payloads import LIMITS
 
 Json = dict[str, Any]
@@ -41,6 +42,7 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
         "seconds_each": step.seconds_each,
         "filter": step.which,
         "finished": step.assignment is None,
+        "waits": step.waits,
         "position": step.assignment.position if step.assignment else None,
         "instance": _instance_json(step, aliases),
         "criteria": [
@@ -106,14 +108,14 @@ def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
         "asks_first": step.awaits_first,
         "first_score": step.first.score if step.first else None,
         "draft": aliases.hide("draft", draft.id) if draft else None,
-        "status": draft.status if draft else "none",
+        "status": "waiting" if step.waits else draft.status if draft else "none",
         "note": _note(step, draft),
         "scale": list(step.criterion.scale.steps),
         "draft_score": round(draft.score, 4) if draft and draft.score is not None else None,
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
         "score": score,
-        "rows": _rows_json(step, draft, saved, aliases),
+        "rows": [] if step.waits else _rows_json(step, draft, saved, aliases),
         "added": _added_json(saved),
     }
 
@@ -127,6 +129,8 @@ def _note(step: Step, draft: Draft | None) -> str:
         why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
         return " ".join(part for part in (said, why) if part)
     assert step.assignment is not None
+    if step.waits:
+        return WAITS
     return BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED
 
 
