@@ -20,7 +20,7 @@ FLOORS = (
     ("rules", "stats", "datasets", "llm.reading", "llm.prompting"),
     ("llm", "store"),
     ("judge",),
-    ("study",),
+    ("study", "frame"),
     ("cli", "ui", "__main__"),
 )
 """Rooms from the ground up: a room imports from its own floor and from those below."""

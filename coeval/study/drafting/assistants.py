@@ -44,7 +44,15 @@ def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[As
     Raises:
         InputError: there is no such measure or column, or a column holds what is no number in its range.
     """
-    instances = list(tasks.list_instances(db, task.id))
+    return choose_among(list(tasks.list_instances(db, task.id)), task, names)
+
+
+def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]) -> list[Assistant]:
+    """As `choose_assistants`, for these instances.
+
+    Raises:
+        InputError: as there.
+    """
     against = "reference" if all(instance.reference for instance in instances) else "input"
     measures = {measure.name: measure for measure in list_assistants(against)}
     return [

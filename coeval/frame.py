@@ -1,0 +1,286 @@
+"""``judge_frame``: a table of texts in, a table of judgments out, for a notebook or a script.
+
+It is the same judge as that of ``python -m coeval draft evaluations``, with the same options, and without a study
+around it. Every answer is kept in a ledger file, so that the same call again sends nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from coeval.domain import Ask, Criterion, ImportedDraft, Instance, RowKind, Task
+from coeval.errors import InputError, ModelError
+from coeval.llm.ideation.plan import draft_plan
+from coeval.llm.ideation.steps import draft_steps
+from coeval.llm.protocols.protocol import Brief, Item, Protocol
+from coeval.llm.protocols.registry import build_protocol, get_protocol
+from coeval.llm.reading.fused_scores import OVERALL
+from coeval.llm.running.pool import Outcome, run_all
+from coeval.llm.running.progress import Progress, Summary
+from coeval.settings import Settings, load_settings
+from coeval.store import Store
+from coeval.study.access import Context
+from coeval.study.drafting.assistants import choose_among
+from coeval.study.drafting.endpoint import build_runner
+from coeval.study.drafting.judging import Judged, judge_item
+from coeval.study.drafting.run_settings import RunSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEDGER = "coeval-ledger.db"
+COLUMNS = (
+    "instance", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "reason", "raw",
+)  # fmt: skip
+FIELDS = ("input", "output", "document", "system", "reference")
+REMEDY = "Run it again with another model, protocol or template."
+_OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
+"""Settings that only a run of a study has, or that are an argument of their own here."""
+
+T = TypeVar("T")
+
+
+def judge_frame(
+    frame: pd.DataFrame,
+    criteria: Sequence[str | Criterion],
+    model: str = "",
+    *,
+    task: str | Task = "Judge the output as an answer to the input.",
+    ledger: str | Path = LEDGER,
+    progress: bool = True,
+    settings: Settings | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Judge every row of a table by every criterion.
+
+    Args:
+        frame: has the columns ``input`` and ``output``, and may have ``instance`` (an id; else the index is it),
+            ``reference``, ``document`` and ``system``. Other columns are shown to nobody; they can be assistants
+            of a fusion (``assistants=["bleurt:-2:1"]``).
+        criteria: what to judge by: texts, on the task's scale, or ``Criterion`` with a scale of its own.
+        model: its name at the endpoint; empty for the one that the environment names.
+        task: a description of what the outputs are for, or a whole ``Task``.
+        ledger: the SQLite file that keeps every answer; made where it is not there.
+        progress: shows a bar, in a terminal and in a notebook.
+        settings: the endpoint; by default as the environment says (``OPENAI_API_KEY``, ``OPENAI_BASE_URL``).
+        **options: those of ``draft evaluations``, by their names: ``protocol``, ``samples``, ``temperature``,
+            ``top_p``, ``max_tokens``, ``persona``, ``steps``, ``assistants``, ``plan``, ``replay``, ``concurrency``...
+
+    Returns:
+        One row for each row of ``frame`` and criterion, in their order: ``instance``, ``criterion``, ``score``
+        (nan where none could be read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of
+        quotations that do not stand in the output), ``samples`` (a tuple of scores, where more than one answer
+        was asked for), ``reason`` (why there is no score, and what else is to be known of it) and ``raw`` (the
+        model's own words). A fusion adds a row ``overall`` for each instance.
+
+    Raises:
+        InputError: a column is missing, an id stands there twice, or an option is not known.
+        ModelError: no model is set up, or the run was stopped; what was answered until then is in the ledger.
+    """
+    instances = _read_instances(frame)
+    members = [
+        one if isinstance(one, Criterion) else Criterion(one, scale=_task(task).scale) for one in criteria
+    ]
+    if not members or len({member.text for member in members}) < len(members):
+        raise InputError("Criteria are needed, each of them once.")
+    environment = settings or load_settings()
+    run = _read_options(options, model).complete(environment)
+    context = Context(Store(Path(ledger)), environment)
+    judging = _Judging(context, _task(task), dict(enumerate(members, 1)), dict(enumerate(instances, 1)), run)
+    stop = threading.Event()
+    return _run(partial(judging.run, progress, stop.is_set), stop).build_table()
+
+
+def _task(task: str | Task) -> Task:
+    return task if isinstance(task, Task) else Task("frame", "Judging a table", task)
+
+
+def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
+    known = {member.name for member in fields(RunSettings)} - _OF_A_STUDY
+    if unknown := sorted(set(options) - known):
+        raise InputError(
+            f"There is no option {', '.join(unknown)}; the options are {', '.join(sorted(known))}."
+        )
+    values = dict(options)
+    if "assistants" in values:
+        values["assistants"] = tuple(values["assistants"])
+    return RunSettings(model=model, **values)
+
+
+def _read_instances(frame: pd.DataFrame) -> list[Instance]:
+    """The rows as instances; what is missing in a cell is empty."""
+    for name in ("input", "output"):
+        if name not in frame.columns:
+            raise InputError(
+                f"The table has no column “{name}”; it has {', '.join(map(str, frame.columns))}."
+            )
+    ids = frame["instance"] if "instance" in frame.columns else frame.index
+    texts = frame.astype(object).where(frame.notna(), "").astype(str)
+    instances = [_instance(str(name), row) for name, row in zip(ids, texts.to_dict("records"), strict=True)]
+    seen: set[str] = set()
+    for instance in instances:
+        if instance.external_id in seen:
+            raise InputError(f"“{instance.external_id}” names two rows: give every row an id of its own.")
+        seen.add(instance.external_id)
+    return instances
+
+
+def _instance(name: str, row: Mapping[Any, str]) -> Instance:
+    named = {key: row.get(key, "") for key in FIELDS}
+    further = {str(key): value for key, value in row.items() if key not in (*FIELDS, "instance")}
+    return replace(Instance(name, "", ""), **named, context=further)  # type: ignore[arg-type]
+
+
+@dataclass(slots=True)
+class _Results:
+    """What came of every pair, and how the run ended."""
+
+    rows: dict[tuple[int, int], dict[str, object]]
+    summary: Summary
+
+    def build_table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        if self.summary.stopped:
+            raise ModelError(
+                f"{self.summary.stopped} What was answered is in the ledger: call it again to go on."
+            )
+        return pd.DataFrame([self.rows[key] for key in sorted(self.rows)], columns=list(COLUMNS))
+
+
+class _Judging:
+    """One call: its instances and criteria by number, and what each pair came to."""
+
+    def __init__(
+        self,
+        context: Context,
+        task: Task,
+        criteria: Mapping[int, Criterion],
+        instances: Mapping[int, Instance],
+        run: RunSettings,
+    ) -> None:
+        self.context, self.task, self.run_settings = context, task, run
+        self.criteria, self.instances = criteria, instances
+        self.rows: dict[tuple[int, int], dict[str, object]] = {}
+
+    async def run(self, progress: bool, should_stop: Callable[[], bool]) -> _Results:
+        run = self.run_settings
+        runner = build_runner(
+            self.context,
+            concurrency=run.concurrency,
+            prices=run.prices,
+            replay=run.replay,
+            endpoint=run.endpoint,
+        )
+        async with runner:
+            protocol = await self._prepare(runner.ask)
+            items = protocol.group((one, by) for one in self.instances for by in self.criteria)
+            with _Bar(len(items), progress) as bar:
+                summary = await run_all(
+                    items,
+                    lambda item: judge_item(
+                        protocol, runner.ask, item, self.instances[item.instance], REMEDY
+                    ),
+                    concurrency=runner.judgments,
+                    on_result=self._store,
+                    should_stop=should_stop,
+                    on_progress=bar.show,
+                    total=len(items),
+                    usage=runner.usage,
+                    unread=Judged.unread,
+                )
+        return _Results(self.rows, summary)
+
+    async def _prepare(self, ask: Ask) -> Protocol:
+        """The protocol with its steps, assistants and plan; the model is asked for those that are lacking."""
+        run, members = self.run_settings, list(self.criteria.values())
+        steps = {}
+        if run.steps:
+            folder = run.judge_options().templates
+            steps = {
+                one.text: await draft_steps(ask, self.task, one, run.model, templates=folder)
+                for one in members
+            }
+        options = run.judge_options(steps)
+        if not get_protocol(run.protocol).uses_assistants or run.ablation:
+            return build_protocol(Brief(self.task, self.criteria, options))
+        instances = list(self.instances.values())
+        chosen = choose_among(instances, self.task, run.assistants)
+        plan = run.plan or await draft_plan(ask, self.task, members, chosen, options)
+        from coeval.llm.assistants.scores import score_instances
+
+        table = score_instances(chosen, instances)
+        scores = {
+            name: {str(key): float(value) for key, value in table[name].dropna().items()}
+            for name in table.columns
+        }
+        return build_protocol(Brief(self.task, self.criteria, options, plan, chosen, scores))
+
+    def _store(self, outcomes: Sequence[Outcome[Item, Judged]]) -> None:
+        for outcome in outcomes:
+            instance = self.instances[outcome.item.instance]
+            judged = outcome.result
+            for number in outcome.item.criteria:
+                failed = ImportedDraft(instance.external_id, "", None, reason=outcome.error)
+                draft = judged.judgment.drafts[number] if judged else failed
+                self.rows[outcome.item.instance, number] = _row(instance, self.criteria[number].text, draft)
+            if judged and judged.judgment.overall:
+                key = (outcome.item.instance, len(self.criteria) + 1)
+                self.rows[key] = _row(instance, OVERALL, judged.judgment.overall)
+
+
+def _row(instance: Instance, criterion: str, draft: ImportedDraft) -> dict[str, object]:
+    conclusions = [row.text for row in draft.rows if row.kind is RowKind.CONCLUSION]
+    lost = (quote.text for row in draft.rows for quote in row.quotes if not quote.found)
+    return {
+        "instance": instance.external_id,
+        "criterion": criterion,
+        "score": math.nan if draft.score is None else draft.score,
+        "conclusion": " ".join(conclusions),
+        "evidence": tuple(row.text for row in draft.rows if row.kind is RowKind.EVIDENCE),
+        "not_found": tuple(lost),
+        "samples": draft.samples,
+        "reason": draft.reason,
+        "raw": draft.raw,
+    }
+
+
+class _Bar:
+    """The progress bar: tqdm's, which fits a terminal and a notebook."""
+
+    def __init__(self, total: int, shown: bool) -> None:
+        from tqdm.auto import tqdm
+
+        self._bar = tqdm(total=total, disable=not shown, unit=" judgments", desc="judging")
+
+    def show(self, progress: Progress) -> None:
+        self._bar.update(progress.done + progress.failed - self._bar.n)
+        self._bar.set_postfix_str(f"{progress.usage.tokens:,} tokens, {progress.failed:,} failed")
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, T]], stop: threading.Event) -> T:
+    """Run to the end; in a thread of its own, since a notebook has an event loop already.
+
+    An interruption from the keyboard stops the run after what is under way.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        future = thread.submit(lambda: asyncio.run(work()))
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
