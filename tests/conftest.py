@@ -25,7 +25,7 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
-from tests.support.browser import browser, page  # noqa: F401 fixtures of every browser test
+from tests.support.screens.browser import browser, page  # noqa: F401 fixtures of every browser test
 
 # a test asserts behaviour, not time: on a busy machine the default deadline of 200 ms fails tests that are right
 settings.register_profile("coeval", deadline=None)

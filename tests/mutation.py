@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {
     "rules": ("coeval/rules", "tests/unit/rules"),
     "agreement": ("coeval/stats/agreement", "tests/unit/stats"),
-    "reading": ("coeval/llm/reading", "tests/unit/llm"),
+    "reading": ("coeval/llm/reading", "tests/unit/llm/reading"),
 }
 """A room's name to its folder and to that of its tests."""
 

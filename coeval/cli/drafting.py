@@ -76,7 +76,7 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     from coeval.llm.running.ledger import Prices
-    from coeval.study.drafting import estimating, execution, preview
+    from coeval.study.drafting import estimating, execution, question_preview
 
     settings = replace(
         read_judging_options(options),
@@ -86,7 +86,7 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     )
     if options.show_prompt is not None:
         where = {"instance": options.show_prompt, "criterion": options.criterion}
-        print(preview.show_question(context, OPERATOR, options.task, settings, **where))
+        print(question_preview.show_question(context, OPERATOR, options.task, settings, **where))
         return
     if options.estimate:
         print(estimating.estimate_run(context, OPERATOR, options.task, settings))

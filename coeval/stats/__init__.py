@@ -36,6 +36,12 @@ from coeval.stats.judges.closeness import median_confusion, pairwise_accuracy
 from coeval.stats.judges.correlation import correlations
 from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
 from coeval.stats.judges.williams import williams_test
+from coeval.stats.report.activity import (
+    actions_section,
+    behaviour_section,
+    score_change_section,
+    time_section,
+)
 from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
@@ -46,7 +52,6 @@ from coeval.stats.report.paper.paper_tables import paper_tables
 from coeval.stats.report.paper.rendering import tables_latex, tables_markdown
 from coeval.stats.report.systems import systems_section
 from coeval.stats.report.tables import Table
-from coeval.stats.report.work import actions_section, behaviour_section, score_change_section, time_section
 
 __all__ = [
     "Estimate",

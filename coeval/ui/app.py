@@ -30,9 +30,9 @@ from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import read_session
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
-from coeval.ui.study_app.criteria.api import add_criteria_api
+from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
 from coeval.ui.study_app.downloads import add_downloads
-from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
+from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from coeval.ui.study_app.study_page import build_main
 
 HERE = Path(__file__).parent

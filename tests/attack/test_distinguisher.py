@@ -28,9 +28,9 @@ from coeval.study.access import Context
 from coeval.study.crowd.onboarding import get_visit
 from coeval.study.scrutiny.steps import get_aliases
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
-from tests.support.distinguisher import Pair, altered, classify, describe, find_telling
-from tests.support.planted_study import admit, open_planted_study
+from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
+from tests.support.studies.distinguisher import Pair, altered, classify, describe, find_telling
+from tests.support.studies.planted_study import admit, open_planted_study
 
 WORKERS = int(os.environ.get("COEVAL_WORKERS", "54"))
 QUOTA, BATCH = 24, 5

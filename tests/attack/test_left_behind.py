@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.live_server import LiveServer
+from tests.support.serving.live_server import LiveServer
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people import accounts
 from coeval.study.people.accounts import accept_invitation, invite
 from tests.conftest import make_study
-from tests.support.server import Running
+from tests.support.serving.server import Running
 
 PASSWORD = "correct horse battery"
 FLOOD = 50

@@ -9,7 +9,7 @@ from coeval.clock import now
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import Where, get_step, submit
-from tests.support.scrutiny_steps import sent_of
+from tests.support.studies.scrutiny_steps import sent_of
 
 HOUR_MS = 3_600_000
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from tests.benchmarks._large import add_progress, change
-from tests.support.live_server import LiveServer, start_server
+from tests.support.serving.live_server import LiveServer, start_server
 
 NAME = "Ana"
 PLACES = 20

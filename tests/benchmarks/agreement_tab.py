@@ -42,8 +42,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.ui.study_app.agreement.sections import SECTIONS
 from tests.benchmarks.saves import cpu_seconds
-from tests.support.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
-from tests.support.live_server import LiveServer, start_server
+from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
+from tests.support.serving.live_server import LiveServer, start_server
 
 GOAL_CHART, GOAL_SECTION = 2.0, 5.0
 READ_SECONDS = 3.0

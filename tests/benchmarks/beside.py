@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.benchmarks._large import write_instances, write_ratings
 from tests.benchmarks.saves import Annotator, Tally, confirm_for, make_file
-from tests.support.live_server import ROOT, start_server
+from tests.support.serving.live_server import ROOT, start_server
 
 GOAL = 1.0
 PACE_SECONDS = 1.0

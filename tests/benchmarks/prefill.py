@@ -72,7 +72,7 @@ def compare(calls: int, latency: float, rounds: int, check: bool) -> int:
 
 
 def start_stub_process(latency: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.support.openai_stub", "--latency", str(latency)]
+    command = [sys.executable, "-m", "tests.support.models.openai_stub", "--latency", str(latency)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -103,7 +103,7 @@ def build_study(folder: Path, calls: int) -> None:
     from coeval.llm.prompting.options import JudgeOptions
     from coeval.study.access import OPERATOR
     from coeval.study.importing.importing import import_study
-    from tests.support.judging import render_calls
+    from tests.support.models.single_judgment import render_calls
 
     folder.mkdir()
     task = Task(SLUG, "Retell an event", "Retell the event of the note for a local newspaper.")

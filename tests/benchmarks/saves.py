@@ -30,7 +30,7 @@ from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from tests.conftest import make_study
-from tests.support.live_server import LiveServer, start_server
+from tests.support.serving.live_server import LiveServer, start_server
 
 PACE_SECONDS = 10.0
 SETTLE_SECONDS = 6.0

@@ -26,8 +26,8 @@ from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from tests.conftest import make_study
-from tests.support.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
-from tests.support.live_server import LiveServer, start_server
+from tests.support.screens.browser import CHROMIUM_ARGS, HOW_TO_GET_IT
+from tests.support.serving.live_server import LiveServer, start_server
 
 SIZES = (200, 20_000)
 WARM_UP = 10

@@ -18,7 +18,7 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.support.live_server import ROOT, free_port
+from tests.support.serving.live_server import ROOT, free_port
 
 GOAL = 1.2
 PATIENCE = 120

@@ -1,3 +1,3 @@
 """What the tests of the screens share: the real app with a study per test."""
 
-from tests.support.bench import bench, bench_server  # noqa: F401
+from tests.support.screens.bench import bench, bench_server  # noqa: F401

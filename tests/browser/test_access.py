@@ -10,13 +10,13 @@ import pytest
 from coeval.domain import Proposal
 from coeval.rules.arms import Design, Display
 from coeval.study.criteria.rounds import open_round
-from tests.support.bench import CRITERIA, make_instances
-from tests.support.ui_steps import press
+from tests.support.screens.bench import CRITERIA, make_instances
+from tests.support.screens.ui_steps import press
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.bench import Bench
+    from tests.support.screens.bench import Bench
 
 pytestmark = pytest.mark.browser
 

@@ -15,8 +15,8 @@ from coeval.study.people.sessions import sign_in
 from coeval.ui.setup import setup_page
 from coeval.ui.study_app import study_page
 from tests.browser.test_access import faults
-from tests.support.live_server import LiveServer, start_server
-from tests.support.scrutiny_steps import save, walk
+from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.studies.scrutiny_steps import save, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

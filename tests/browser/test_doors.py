@@ -29,10 +29,10 @@ from coeval.study.people.accounts import build_link, invite
 from coeval.study.people.sessions import list_people
 from coeval.study.scrutiny import steps
 from tests.conftest import make_study
-from tests.support.live_server import free_port
-from tests.support.oauth_provider import Provider
-from tests.support.scrutiny_steps import sent_of
-from tests.support.server import Running
+from tests.support.hosting.oauth_provider import Provider
+from tests.support.serving.live_server import free_port
+from tests.support.serving.server import Running
+from tests.support.studies.scrutiny_steps import sent_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,7 +8,7 @@ import pytest
 
 from coeval.ui.components.tasks_picker import TaskPicker
 from coeval.ui.study_app.agreement.sections import SECTIONS
-from tests.support.bench import Bench
+from tests.support.screens.bench import Bench
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.ui_steps import at_step, press, wait_saved
+from tests.support.screens.ui_steps import at_step, press, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from tests.support.bench import Bench
+    from tests.support.screens.bench import Bench
 
 pytestmark = pytest.mark.browser
 

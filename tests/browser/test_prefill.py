@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import HOW_TO_GET_IT
-from tests.support.live_server import LiveServer, start_server
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.serving.live_server import LiveServer, start_server
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

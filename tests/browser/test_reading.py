@@ -10,13 +10,13 @@ import pytest
 
 from coeval.domain import ColumnRole, EvaluationRow, Quote, QuotePlace, RowKind, Task
 from coeval.rules.arms import Design, Display
-from tests.support.bench import OUTPUT, evidence, make_instances, make_rows, quote_in
-from tests.support.ui_steps import at_step, press
+from tests.support.screens.bench import OUTPUT, evidence, make_instances, make_rows, quote_in
+from tests.support.screens.ui_steps import at_step, press
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.bench import Bench
+    from tests.support.screens.bench import Bench
 
 pytestmark = pytest.mark.browser
 

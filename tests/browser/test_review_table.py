@@ -10,12 +10,12 @@ import pytest
 
 from coeval.domain import Action, Ballot, Origin, Proposal, Vote
 from coeval.study.criteria import rounds
-from tests.support.ui_steps import focused, press
+from tests.support.screens.ui_steps import focused, press
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.bench import Bench
+    from tests.support.screens.bench import Bench
 
 pytestmark = pytest.mark.browser
 

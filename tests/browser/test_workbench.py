@@ -8,13 +8,13 @@ import pytest
 
 from coeval.rules.arms import Design
 from coeval.study.scrutiny.steps import get_aliases, mark_instance
-from tests.support.bench import CRITERIA, make_instances
-from tests.support.ui_steps import at_step, current, focused, press, wait_saved
+from tests.support.screens.bench import CRITERIA, make_instances
+from tests.support.screens.ui_steps import at_step, current, focused, press, wait_saved
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from tests.support.bench import Bench
+    from tests.support.screens.bench import Bench
 
 pytestmark = pytest.mark.browser
 

@@ -14,9 +14,9 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
 from coeval.ui.study_app.agreement.sections import SECTIONS
-from tests.support.hostile_study import SLUG, fill
-from tests.support.live_server import LiveServer, start_server
-from tests.support.payloads import EVIL, XSS
+from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.studies.attack_texts import EVIL, XSS
+from tests.support.studies.hostile_study import SLUG, fill
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

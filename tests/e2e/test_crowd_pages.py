@@ -15,8 +15,8 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.crowd import exams, plans
 from coeval.study.importing.importing import import_study
 from tests.conftest import make_study
-from tests.support.crowd import query
-from tests.support.server import Running
+from tests.support.serving.server import Running
+from tests.support.studies.crowd_links import query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -16,8 +16,8 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 from coeval.study.statistics import get_report
 from tests.conftest import make_study
-from tests.support.crowd import query
-from tests.support.live_server import LiveServer
+from tests.support.serving.live_server import LiveServer
+from tests.support.studies.crowd_links import query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

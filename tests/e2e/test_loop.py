@@ -13,9 +13,9 @@ import krippendorff
 import numpy as np
 import pytest
 
-from tests.support.browser import HOW_TO_GET_IT
-from tests.support.live_server import LiveServer, start_server
-from tests.support.openai_stub import start_stub
+from tests.support.models.openai_stub import start_stub
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.serving.live_server import LiveServer, start_server
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

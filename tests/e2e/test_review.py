@@ -15,8 +15,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import get_step, suggest_criterion
 from tests.conftest import make_study
-from tests.support.live_server import LiveServer, start_server
-from tests.support.scrutiny_steps import here, save
+from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.studies.scrutiny_steps import here, save
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

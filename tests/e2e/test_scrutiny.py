@@ -19,8 +19,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.design import set_design
 from tests.conftest import make_draft, make_study
-from tests.support.live_server import LiveServer, start_server
-from tests.support.ui_steps import focused, press
+from tests.support.screens.ui_steps import focused, press
+from tests.support.serving.live_server import LiveServer, start_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

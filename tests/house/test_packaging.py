@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.live_server import LiveServer
+from tests.support.serving.live_server import LiveServer
 
 ROOT = Path(__file__).resolve().parents[2]
 

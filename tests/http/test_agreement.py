@@ -50,9 +50,9 @@ from coeval.ui.study_app.agreement import agreement_tab
 from coeval.ui.study_app.agreement.links import task_file, with_links
 from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, get_pages
 from coeval.ui.study_app.downloads import add_downloads
-from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
+from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from tests.conftest import make_study
-from tests.support.live_server import LiveServer, start_server
+from tests.support.serving.live_server import LiveServer, start_server
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 RESEARCHER = Person("Rui", Role.RESEARCHER)

@@ -26,9 +26,9 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.crowd import exams, overview, plans
 from coeval.study.exporting.export import export_zip
 from coeval.study.statistics import get_report
-from tests.support.crowd import query
-from tests.support.planted_study import open_planted_study
-from tests.support.server import Running
+from tests.support.serving.server import Running
+from tests.support.studies.crowd_links import query
+from tests.support.studies.planted_study import open_planted_study
 
 PEOPLE, LEAVING, CARELESS, REJECTED, K = 100, 8, 6, 3, 3
 INSTANCES, CHECKS = 150, 6

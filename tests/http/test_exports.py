@@ -20,10 +20,10 @@ from coeval.domain import Person
 from coeval.safe_csv import safe, to_csv
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_folder, export_zip
-from tests.support.hostile_study import SLUG, fill
-from tests.support.live_server import start_server
-from tests.support.openai_stub import Reply, start_stub
-from tests.support.payloads import FORMULAS
+from tests.support.models.openai_stub import Reply, start_stub
+from tests.support.serving.live_server import start_server
+from tests.support.studies.attack_texts import FORMULAS
+from tests.support.studies.hostile_study import SLUG, fill
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

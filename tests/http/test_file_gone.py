@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import saves
-from tests.support.live_server import LiveServer, start_server
+from tests.support.serving.live_server import LiveServer, start_server
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,8 @@ from coeval.study.importing.importing import import_study
 from coeval.ui.app import build_app
 from coeval.ui.server.identity import COOKIE
 from tests.conftest import make_study
-from tests.support.live_server import LiveServer, start_server
-from tests.support.payloads import PATHS
+from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.studies.attack_texts import PATHS
 
 PUBLIC = ("/signin", "/healthz", "/ui/css/coeval.css", "/ui/main.js")
 PAGES = ("/", "/admin", "/admin/")

@@ -15,9 +15,9 @@ import pytest
 
 from coeval.domain import Role
 from coeval.ui.server.roles import load_rules
-from tests.support.http_doors import DOORS, ELSEWHERE, MAIN, OWNERS_DOOR, SETUP, Door
-from tests.support.http_page import ask
-from tests.support.http_world import WHO, World, world
+from tests.support.serving.http_doors import DOORS, ELSEWHERE, MAIN, OWNERS_DOOR, SETUP, Door
+from tests.support.serving.http_page import ask
+from tests.support.serving.http_world import WHO, World, world
 
 HOUSE = Path(__file__).resolve().parents[2] / "coeval"
 pytestmark = pytest.mark.slow

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from coeval.store.queries import tasks
-from tests.support.crowd import pid
-from tests.support.http_doors import MAIN, NO_SUCH_ID, SETUP, aliases_of, body_of, file_of
-from tests.support.http_page import Answer, Page, ask
-from tests.support.http_world import OTHER, SIGNED_IN, World, world
+from tests.support.serving.http_doors import MAIN, NO_SUCH_ID, SETUP, aliases_of, body_of, file_of
+from tests.support.serving.http_page import Answer, Page, ask
+from tests.support.serving.http_world import OTHER, SIGNED_IN, World, world
+from tests.support.studies.crowd_links import pid
 
 pytestmark = pytest.mark.slow
 API = "/api/scrutiny/work"

@@ -20,9 +20,9 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import Move, get_aliases, get_step
 from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.study_app.scrutiny.api import add_scrutiny_api
-from tests.support.crowd import link
-from tests.support.scrutiny_steps import sent_of, use_design
+from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
+from tests.support.studies.crowd_links import link
+from tests.support.studies.scrutiny_steps import sent_of, use_design
 
 BASE = "/api/scrutiny/demo"
 DRAFTED = ("It does.", "The answer” is plain", "no such words")

@@ -22,7 +22,7 @@ from coeval.ui.app import build_app
 from coeval.ui.server import oauth
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.signin import TICKET
-from tests.support.oauth_provider import Provider
+from tests.support.hosting.oauth_provider import Provider
 
 PASSWORD = "correct horse battery"
 HOST = "https://team-study.hf.space"

@@ -35,9 +35,9 @@ from coeval.study.importing.importing import import_study
 from coeval.study.importing.staging import remove_unfinished
 from coeval.study.scrutiny.steps import get_step, submit
 from tests.conftest import make_study
-from tests.support.fault_writer import CONCURRENCY
-from tests.support.openai_stub import Stub, start_stub
-from tests.support.scrutiny_steps import here, sent_of
+from tests.support.hosting.fault_writer import CONCURRENCY
+from tests.support.models.openai_stub import Stub, start_stub
+from tests.support.studies.scrutiny_steps import here, sent_of
 
 NOBODY = 65534
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,7 +58,7 @@ def saved_keys(path: Path) -> list[str]:
 def write_until_killed(path: Path, url: str, copies: Path, seconds: float) -> list[tuple[str, str]]:
     """What a process that does everything at once has acknowledged before it was killed."""
     writer = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.fault_writer", str(path), url, str(copies)],
+        [sys.executable, "-m", "tests.support.hosting.fault_writer", str(path), url, str(copies)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

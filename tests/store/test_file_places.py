@@ -25,7 +25,7 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import get_step, submit
 from tests.conftest import make_study
 from tests.store.test_migrations import make_old
-from tests.support.scrutiny_steps import sent_of
+from tests.support.studies.scrutiny_steps import sent_of
 
 ODD_NAMES = ("study #2", "is it?", "a%20b", "50% off", "naïve", "a b;c&d=e", "..%2f")
 

@@ -25,7 +25,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.importing.staging import ROWS_AT_ONCE, portions, remove_unfinished
 from coeval.study.scrutiny.steps import get_step, submit
 from tests.conftest import make_study
-from tests.support.scrutiny_steps import sent_of
+from tests.support.studies.scrutiny_steps import sent_of
 
 PARTS = 4
 CRITERIA = (Criterion("Be true."), Criterion("Be brief."))

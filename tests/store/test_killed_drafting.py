@@ -14,7 +14,7 @@ import pytest
 
 from coeval.store import Store
 from coeval.store.queries.drafting import calls
-from tests.support.openai_stub import Stub, start_stub
+from tests.support.models.openai_stub import Stub, start_stub
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 2000
@@ -28,7 +28,7 @@ def start_job(path: Path, stub: Stub) -> subprocess.Popen[bytes]:
     command = [
         sys.executable,
         "-m",
-        "tests.support.kill_driver",
+        "tests.support.models.kill_driver",
         str(path),
         stub.url,
         str(N),

@@ -15,7 +15,7 @@ from coeval.store.engines.health import examine_file
 from coeval.store.migrations.registry import migrations
 from coeval.study.access import Context
 from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
-from tests.support.scrutiny_steps import sent_of
+from tests.support.studies.scrutiny_steps import sent_of
 
 NAMES = [one.name for one in migrations.pending(Database(memory=True))]
 AT = "2026-01-31T09:30:00.000Z"

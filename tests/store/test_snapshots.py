@@ -26,7 +26,7 @@ from coeval.study.hosting import opening
 from coeval.study.hosting.shipping import Keeper
 from coeval.study.hosting.snapshots import get_alert, get_snapshots, take_snapshot
 from coeval.study.people.sessions import get_signed_in, sign_in
-from tests.support.hub_stub import TROUBLES, HubStub
+from tests.support.hosting.hub_stub import TROUBLES, HubStub
 
 SEQUENCES = int(os.environ.get("COEVAL_FAULT_SEQUENCES", "3"))
 """`COEVAL_FAULT_SEQUENCES=200 pytest tests/store/test_snapshots.py` is the whole trial."""

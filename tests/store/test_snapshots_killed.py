@@ -17,7 +17,7 @@ import pytest
 from coeval.settings import Snapshots, load_settings
 from coeval.store.queries import tasks
 from coeval.study.hosting.opening import build_places, open_kept
-from tests.support.hub_stub import HubStub
+from tests.support.hosting.hub_stub import HubStub
 
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = json.loads(os.environ.get("COEVAL_KILL_CELLS", '[["folder", 4]]'))
@@ -35,7 +35,7 @@ def test_a_kill_and_a_wipe_lose_no_more_than_the_stated_window(
     if where == "hub":
         known = {"repo": "team/study", "token": hub.token, "endpoint": hub.url}
     db = tmp_path / "live" / "coeval.db"
-    command = [sys.executable, "-m", "tests.support.shipping_writer", str(db), json.dumps(known)]
+    command = [sys.executable, "-m", "tests.support.hosting.shipping_writer", str(db), json.dumps(known)]
     writer = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert writer.stdout is not None
     first = writer.stdout.readline()

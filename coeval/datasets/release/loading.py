@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from coeval.datasets.format import Columns, Format
-from coeval.datasets.release.drafts import RUN, build_draft, choose_lines
-from coeval.datasets.release.files import Entry, Record, Section, load_entries, load_sections
-from coeval.datasets.release.notes import tell_notes
-from coeval.datasets.release.submissions import build_submission
+from coeval.datasets.release.reading_notes import tell_notes
+from coeval.datasets.release.released_drafts import RUN, build_draft, choose_lines
+from coeval.datasets.release.released_files import Entry, Record, Section, load_entries, load_sections
+from coeval.datasets.release.released_submissions import build_submission
 from coeval.datasets.source import source_of
 from coeval.datasets.tables.instances import name_document
 from coeval.datasets.text import shorten

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report.agreement import agreement_section
-from coeval.stats.report.alignment import alignment_section
-from coeval.stats.report.assistance import assistance_section
-from coeval.stats.report.reliability import reliability_section, reliability_tables
-from coeval.stats.report.systems import systems_section
-from coeval.stats.report.tables import Table
-from coeval.stats.report.work import (
+from coeval.stats.report.activity import (
     actions_section,
     behaviour_section,
     quotes_section,
     score_change_section,
     time_section,
 )
+from coeval.stats.report.agreement import agreement_section
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.assistance import assistance_section
+from coeval.stats.report.reliability import reliability_section, reliability_tables
+from coeval.stats.report.systems import systems_section
+from coeval.stats.report.tables import Table
 
 
 @dataclass(frozen=True)

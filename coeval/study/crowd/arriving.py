@@ -16,7 +16,7 @@ from coeval.store.queries.people import accounts, enrolments, people
 from coeval.study.access import Context
 from coeval.study.crowd.proof import NOT_SIGNED, Link, build_key, is_same, read_token, seal_link
 from coeval.study.crowd.situations import is_full
-from coeval.study.crowd.words import hash_word, is_their_word
+from coeval.study.crowd.worker_words import hash_word, is_their_word
 from coeval.study.people.accounts import count_arrival, ensure_linked
 from coeval.study.people.sessions import hash_token, open_session
 

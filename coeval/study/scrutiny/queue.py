@@ -24,7 +24,7 @@ from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
-from coeval.study.scrutiny.places import Place, Where, find_place, get_ready, is_waiting
+from coeval.study.scrutiny.queue_places import Place, Where, find_place, get_ready, is_waiting
 from coeval.study.scrutiny.showing import ensure_open, get_evaluation
 
 

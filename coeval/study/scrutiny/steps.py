@@ -17,8 +17,8 @@ from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import assignments, review, submissions
 from coeval.study.access import EVERYONE, Context, require_task, use_case
 from coeval.study.crowd.giving import check_saving, note_saved
-from coeval.study.scrutiny.places import Move, Where, find_place, find_start, get_ready, is_waiting
 from coeval.study.scrutiny.queue import Step, ensure_queue, open_place, require_set
+from coeval.study.scrutiny.queue_places import Move, Where, find_place, find_start, get_ready, is_waiting
 from coeval.study.scrutiny.showing import Evaluation, ensure_open, get_evaluation
 
 __all__ = [

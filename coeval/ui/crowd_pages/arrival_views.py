@@ -7,8 +7,8 @@ from coeval.study.crowd.arriving import Arrival, Coming
 from coeval.study.crowd.onboarding import Visit
 from coeval.study.crowd.proof import Link
 from coeval.study.crowd.situations import find_full_code
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el
-from coeval.ui.components.words import plural
 from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
 
 

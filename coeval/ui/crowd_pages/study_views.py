@@ -7,8 +7,8 @@ from collections.abc import Callable
 from coeval.domain import Attempt, StudyState
 from coeval.study.crowd.onboarding import Visit
 from coeval.study.crowd.situations import Situation
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el, table
-from coeval.ui.components.words import plural
 from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
 
 

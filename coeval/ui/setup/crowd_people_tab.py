@@ -13,9 +13,9 @@ from coeval.stats.report.agreement import people_alphas
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.crowd import overview, plans
+from coeval.ui.components.estimate_words import plural
+from coeval.ui.components.estimate_words import shown as shown_estimate
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.components.words import plural
-from coeval.ui.components.words import shown as shown_estimate
 from coeval.ui.panel import Tab, Update
 from coeval.ui.setup.crowd_views import find_rows, is_meant, progress_view, reviews_view
 

@@ -11,8 +11,8 @@ import gradio as gr
 from coeval.domain import Person, Plan, Proof, StudyState, Terms
 from coeval.study import tasks
 from coeval.study.crowd import exams, plans
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import View, el
-from coeval.ui.components.words import plural
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.crowd_views import build_status
 

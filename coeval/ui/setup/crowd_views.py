@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from coeval.domain import Attempt, Participant, Plan, Proof
 from coeval.study.crowd.overview import Overview, Row
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el, table
-from coeval.ui.components.words import plural
 from coeval.ui.crowd_pages.study_views import show_attempts
 
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))

@@ -14,8 +14,8 @@ from coeval.study.hosting.shipper import PlaceState
 from coeval.study.hosting.snapshots import SnapshotState
 from coeval.study.people import accounts, sessions
 from coeval.study.people.accounts import build_link
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.components.words import plural
 from coeval.ui.panel import Tab, Update
 
 

@@ -13,7 +13,7 @@ from coeval.llm.prompting.options import PERSONAS
 from coeval.llm.protocols.registry import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.study import tasks
-from coeval.study.drafting import estimating, jobs, preview
+from coeval.study.drafting import estimating, jobs, question_preview
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import Worker
 from coeval.ui.components.view import Node, View, el, table
@@ -115,7 +115,7 @@ class PrefillTab(Tab):
         return state
 
     def on_see(self, person: Person, slug: str, *values: Any) -> Node:
-        question = preview.show_question(self.context, person, need_task(slug), read_form(values))
+        question = question_preview.show_question(self.context, person, need_task(slug), read_form(values))
         about = f"About instance “{question.instance}” by: {'; '.join(question.criteria)}"
         turns = [
             part

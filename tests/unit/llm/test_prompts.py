@@ -20,7 +20,7 @@ from coeval.llm.prompting.values import render_criterion, render_scale
 from coeval.llm.protocols.protocol import Brief
 from coeval.llm.protocols.registry import build_protocol, list_protocols
 from coeval.llm.running.estimate import estimate_tokens
-from tests.support.judging import render_calls
+from tests.support.models.single_judgment import render_calls
 
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer", guidelines="Be fair.",
             columns={"Topic": ColumnRole.SHOWN})  # fmt: skip

@@ -14,15 +14,15 @@ from coeval.domain import Answer, Criterion, ImportedDraft, Instance, Quote, Row
 from coeval.errors import InputError, ModelError
 from coeval.llm.assistants.catalogue import list_assistants
 from coeval.llm.ideation.criteria import draft_criteria
+from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.ideation.plan import draft_plan
-from coeval.llm.ideation.steps import draft_steps
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.schemas import evaluation_schema
 from coeval.llm.protocols import registry
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
 from coeval.llm.reading.logprobs import expected_score
-from tests.support.fake_ask import FakeAsk
-from tests.support.judging import judge, judge_all
+from tests.support.models.fake_ask import FakeAsk
+from tests.support.models.single_judgment import judge, judge_all
 
 T = TypeVar("T")
 TASK = Task("eli5", "ELI5", "Answer for a child.", "Question", "Answer")

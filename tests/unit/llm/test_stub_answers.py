@@ -10,11 +10,11 @@ import pytest
 from coeval.domain import Answer, Criterion, Instance, Request, Scale, Task
 from coeval.llm.client.abilities import Abilities, Rung, build_body
 from coeval.llm.ideation.criteria import draft_criteria
-from coeval.llm.ideation.steps import draft_steps
+from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.protocols.registry import list_protocols
-from tests.support.judging import judge, judge_all
-from tests.support.stub_answers import default_reply, scale_of
+from tests.support.models.single_judgment import judge, judge_all
+from tests.support.models.stub_answers import default_reply, scale_of
 
 TASK = Task("t", "Retell", "Retell the note.")
 CRITERIA = [Criterion("The text is clear.", scale=Scale(1, 3)), Criterion("The text is true.")]

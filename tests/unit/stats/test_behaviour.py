@@ -21,7 +21,7 @@ from coeval.stats import (
 )
 from coeval.stats.behaviour.actions import others_median
 from coeval.stats.behaviour.assistance import NO_BLIND, NO_PLANTED
-from tests.support.stats_frames import simulate_frames
+from tests.support.studies.stats_frames import simulate_frames
 
 
 def test_action_rates_from_counts_and_from_rows() -> None:

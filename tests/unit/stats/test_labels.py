@@ -12,10 +12,10 @@ import pytest
 from coeval.stats import assistance_section, behaviour_section, build_report, score_change_section
 from coeval.stats.behaviour.first_scores import first_effect
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
+from coeval.stats.report.activity import quotes_section
 from coeval.stats.report.alignment import alignment_section, choose_labels
 from coeval.stats.report.notes import study_notes
-from coeval.stats.report.work import quotes_section
-from tests.support.stats_frames import make_frames, simulate_frames
+from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
 def one(person: str, instance: str, arm: str, score: float, **more: Any) -> dict[str, Any]:

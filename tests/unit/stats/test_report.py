@@ -30,7 +30,7 @@ from coeval.stats import (
 from coeval.stats.estimates.results import Estimate, Result, plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.alignment import choose_labels
-from tests.support.stats_frames import make_frames, simulate_frames
+from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pandas as pd
 from coeval.domain import InstanceState, Only, Person, Remark
 from coeval.study.scrutiny import browsing
 from coeval.study.scrutiny.browsing import MOST, InstanceView, Judged
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.components.words import plural
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock, number
 

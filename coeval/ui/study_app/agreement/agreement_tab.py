@@ -16,9 +16,9 @@ from coeval.study.access import Context
 from coeval.ui.components.chart_style import blank
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Event, StudyTab, Update
+from coeval.ui.study_app.agreement.agreement import forest_figure
 from coeval.ui.study_app.agreement.figures import message, notes_view
 from coeval.ui.study_app.agreement.links import chart_file, downloads_view, with_links
-from coeval.ui.study_app.agreement.people import forest_figure
 from coeval.ui.study_app.agreement.sections import SECTIONS, Figure, Page, get_pages
 
 WARM_UP_SECONDS = 3.0

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from coeval.stats.judges.correlation import LEVELS
+from coeval.stats.report.activity import Distribution, behaviour_section, quotes_section
 from coeval.stats.report.alignment import AlignmentSection, JudgeRow, alignment_section
 from coeval.stats.report.notes import section_notes
-from coeval.stats.report.work import Distribution, behaviour_section, quotes_section
 from coeval.ui.components import charts
+from coeval.ui.components.estimate_words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import number, percent, plain_number, plural, shares_words, shown
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, crossed, tile
 from coeval.ui.study_app.agreement.judge_tables import COEFFICIENTS, judge_tables, quotes_table
 

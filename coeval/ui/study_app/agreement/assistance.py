@@ -13,8 +13,8 @@ from coeval.stats.estimates.results import Estimate, Spelled
 from coeval.stats.report.assistance import AssistanceSection, DraftEffectsSection, assistance_section
 from coeval.stats.report.notes import section_notes
 from coeval.ui.components import charts
+from coeval.ui.components.estimate_words import number, numbered, p_value, percent, plural, shown
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import number, numbered, p_value, percent, plural, shown
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, data_table, tile
 
 ESTIMATORS = {

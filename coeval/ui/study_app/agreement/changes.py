@@ -9,8 +9,7 @@ import pandas as pd
 
 from coeval.stats.behaviour.actions import ACTIONS, KINDS, ActionRates, ArmBehaviours, FourBehaviours, Rates
 from coeval.stats.estimates.results import Estimate
-from coeval.stats.report.notes import section_notes
-from coeval.stats.report.work import (
+from coeval.stats.report.activity import (
     ScoreChangeSection,
     actions_by_annotator,
     actions_by_criterion,
@@ -19,9 +18,10 @@ from coeval.stats.report.work import (
     score_change_section,
     score_moves,
 )
+from coeval.stats.report.notes import section_notes
 from coeval.ui.components import charts
+from coeval.ui.components.estimate_words import natural, numbered, percent, plain_number, plural
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import natural, numbered, percent, plain_number, plural
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, crossed, data_table, message, tile
 
 BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.estimates.results import Estimate
+from coeval.ui.components.estimate_words import facts, left_out, number
 from coeval.ui.components.view import Node, el, table
-from coeval.ui.components.words import facts, left_out, number
 
 Get = Callable[..., Any]
 """A statistic of the task at hand: ``get(function)``, or with the tables it looks at besides, as

@@ -15,9 +15,9 @@ from coeval.stats.report.notes import study_notes
 from coeval.stats.report.registry import list_tables
 from coeval.study.access import Context
 from coeval.study.statistics import get_statistic
+from coeval.ui.components.estimate_words import shown
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import shown
-from coeval.ui.study_app.agreement import alignment, assistance, changes, people, systems, times
+from coeval.ui.study_app.agreement import agreement, alignment, assistance, changes, systems, times
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
@@ -32,7 +32,7 @@ class Section:
 
 
 SECTIONS = {
-    "agreement": Section("Agreement", people.build),
+    "agreement": Section("Agreement", agreement.build),
     "changes": Section("What people changed", changes.build),
     "model": Section("Model and people", alignment.build),
     "systems": Section("Systems", systems.build),

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.estimates.results import Estimate
+from coeval.stats.report.activity import Distribution, behaviour_section
 from coeval.stats.report.notes import section_notes
 from coeval.stats.report.systems import SystemRow, systems_section
-from coeval.stats.report.work import Distribution, behaviour_section
 from coeval.ui.components import charts
+from coeval.ui.components.estimate_words import interval, percent, plain_number, plural, shares_words, shown
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import interval, percent, plain_number, plural, shares_words, shown
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message, tile
 
 PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"

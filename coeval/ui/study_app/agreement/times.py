@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from coeval.stats.report.activity import DriftPoint, TimeSection, behaviour_section, time_curves, time_section
 from coeval.stats.report.notes import section_notes
-from coeval.stats.report.work import DriftPoint, TimeSection, behaviour_section, time_curves, time_section
 from coeval.ui.components import charts
+from coeval.ui.components.estimate_words import natural, numbered, plain_number, plural
 from coeval.ui.components.view import Node
-from coeval.ui.components.words import natural, numbered, plain_number, plural
 from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message, tile
 
 

@@ -1,0 +1,161 @@
+"""One run, one worker: whoever starts it twice, beside another command or on another server, pays once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from coeval.domain import JobState, Person, Study
+from coeval.errors import InputError, StorageError
+from coeval.store import Store
+from coeval.store.queries.drafting import leases
+from coeval.study import leases as holding
+from coeval.study.access import Context
+from coeval.study.drafting import jobs as drafting_jobs
+from coeval.study.drafting.execution import RunReport, run_drafting
+from coeval.study.drafting.run_settings import RunSettings
+from coeval.study.drafting.worker import Worker, mark_interrupted
+from coeval.study.importing.importing import import_study
+from coeval.study.leases import Hold
+from tests.support.models.openai_stub import Stub, start_stub
+
+MINE = RunSettings(label="mine", concurrency=2)
+PAIRS = 8
+AGED = "UPDATE {} = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "RENEW_SECONDS", 0.05)
+    monkeypatch.setattr(holding, "POLL_SECONDS", 0.02)
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with start_stub(latency=0.15) as started:
+        yield started
+
+
+@pytest.fixture
+def served(context: Context, owner: Person, study: Study, stub: Stub) -> Context:
+    import_study(context, owner, study)
+    return replace(context, settings=replace(context.settings, base_url=stub.url, api_key="k", timeout=5.0))
+
+
+def other_server(context: Context) -> Context:
+    """The same file, open in what might as well be another process."""
+    return replace(context, store=Store(context.store.path))
+
+
+def wait_for(context: Context, owner: Person, job: int, *states: JobState) -> None:
+    deadline = time.monotonic() + 120
+    while True:
+        (found,) = [one for one in drafting_jobs.list_jobs(context, owner, "demo") if one.id == job]
+        if found.state in states:
+            return
+        assert time.monotonic() < deadline, found
+        time.sleep(0.02)
+
+
+def asked_once(stub: Stub) -> bool:
+    asked = Counter(str(body["messages"]) for body in stub.bodies)
+    return set(asked.values()) == {1}
+
+
+def test_a_command_beside_a_command_is_refused_and_pays_nothing(
+    served: Context, owner: Person, stub: Stub
+) -> None:
+    ended: list[RunReport | Exception] = []
+
+    def draft(context: Context) -> None:
+        try:
+            ended.append(asyncio.run(run_drafting(context, owner, "demo", MINE)))
+        except Exception as error:
+            ended.append(error)
+
+    both = [threading.Thread(target=draft, args=(one,)) for one in (served, other_server(served))]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join(60)
+    reports = [one for one in ended if isinstance(one, RunReport)]
+    refusals = [one for one in ended if isinstance(one, Exception)]
+    assert [one.done for one in reports] == [PAIRS]
+    assert [type(one) for one in refusals] == [InputError] and "worked on already" in str(refusals[0])
+    assert stub.paid == PAIRS and asked_once(stub)
+
+
+def test_start_clicked_twice_is_one_job(served: Context, owner: Person) -> None:
+    drafting_jobs.start_job(served, owner, "demo", MINE)
+    with pytest.raises(InputError, match="under way already"):
+        drafting_jobs.start_job(other_server(served), owner, "demo", MINE)
+    drafting_jobs.start_job(served, owner, "demo", replace(MINE, label="another"))
+
+
+def test_a_run_cancelled_and_started_again_waits_for_its_first_worker(
+    served: Context, owner: Person, stub: Stub
+) -> None:
+    first = drafting_jobs.start_job(served, owner, "demo", MINE)
+    Worker(served).start(first)
+    while not stub.bodies:
+        time.sleep(0.01)
+    drafting_jobs.cancel_job(served, owner, first.id)
+    again = drafting_jobs.start_job(served, owner, "demo", MINE)
+    Worker(served).start(again)
+    wait_for(served, owner, again.id, JobState.DONE, JobState.FAILED)
+    (last,) = [one for one in drafting_jobs.list_jobs(served, owner, "demo") if one.id == again.id]
+    assert last.state is JobState.DONE, last.message
+    assert stub.paid == PAIRS and asked_once(stub)
+
+
+def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) -> None:
+    job = drafting_jobs.start_job(served, owner, "demo", MINE)
+    with Hold(served, job=job.id):
+        with served.store.write() as db:
+            db.conn.execute(AGED.format("job SET updated_at"))
+        assert mark_interrupted(other_server(served)) == 0
+        wait_for(served, owner, job.id, JobState.QUEUED)
+    assert mark_interrupted(other_server(served)) == 1
+    wait_for(served, owner, job.id, JobState.CANCELLED)
+
+
+def test_a_job_cut_off_shows_when_somebody_looks(served: Context, owner: Person) -> None:
+    drafting_jobs.start_job(served, owner, "demo", MINE)
+    with served.store.write() as db:
+        db.conn.execute(AGED.format("job SET updated_at"))
+    (job,) = drafting_jobs.list_jobs(served, owner, "demo")
+    assert job.state is JobState.CANCELLED and "cut off" in job.message
+    assert drafting_jobs.start_job(served, owner, "demo", MINE).id > job.id
+
+
+def test_the_lease_of_a_killed_worker_runs_out(served: Context) -> None:
+    with served.store.write() as db:
+        leases.take_lease(db, "a run", "killed")
+        db.conn.execute(AGED.format("lease SET renewed_at"))
+    with Hold(served) as hold:
+        hold.take("a run", "The run")
+
+
+def test_a_lease_of_a_clock_that_ran_ahead_is_waited_for_by_ones_own_clock(
+    served: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served.store.write() as db:
+        leases.take_lease(db, "a run", "killed")
+    monkeypatch.setattr(holding, "LEASE", holding.LEASE * 0.01)
+    with Hold(served) as hold:
+        hold.take("a run", "The run")
+
+
+def test_a_worker_that_stood_still_writes_nothing_more(served: Context) -> None:
+    with Hold(served) as slept:
+        slept.take("a run", "The run")
+        with served.store.write() as db:
+            leases.take_lease(db, "a run", "somebody else")
+        with pytest.raises(StorageError, match="taken this over"), served.store.write() as db:
+            slept.confirm(db)

@@ -1,0 +1,252 @@
+"""Who may do what: the help's table is the code's, every use case keeps to it, and so does every route."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from starlette.routing import Mount, Route
+
+from coeval.domain import Person, Plan, Role, Terms
+from coeval.errors import NotAllowedError
+from coeval.store.queries.people import accounts
+from coeval.study.access import Context
+from coeval.study.crowd import arriving, onboarding, plans
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import set_role, sign_in
+from coeval.ui.app import build_app
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.server.roles import FILE, load_rules, render_roles
+from tests.conftest import make_study
+from tests.support.serving.server import Running
+from tests.support.studies.crowd_links import link, pid
+
+WHO = ("owner", "researcher", "annotator", "guest", "nobody")
+
+
+@pytest.fixture
+def people(context: Context, owner: Person) -> dict[str, Person]:
+    """One of each kind; the guest was admitted to the study "crowd"."""
+    study = make_study()
+    import_study(context, owner, study)
+    import_study(context, owner, replace(study, task=replace(study.task, slug="crowd")))
+    plans.set_plan(context, owner, "crowd", Plan(terms=Terms(service="prolific", code_done="D")))
+    researcher = sign_in(context, "Rae")[0]
+    set_role(context, owner, "Rae", Role.RESEARCHER)
+    guest, _ = arriving.arrive(context, "crowd", link(1))
+    onboarding.begin(context, guest, "crowd")
+    return {
+        "owner": owner,
+        "researcher": Person(researcher.name, Role.RESEARCHER, researcher.id),
+        "annotator": sign_in(context, "Ana")[0],
+        "guest": guest,
+    }
+
+
+def test_the_help_says_what_the_code_does() -> None:
+    assert FILE.read_text(encoding="utf-8") == render_roles(), "run: python -m coeval.ui.server.roles"
+
+
+def call(context: Context, name: str, person: Person) -> None:
+    """Call a use case with arguments that mean nothing: it has to refuse before it looks at them."""
+    module, _, function = name.rpartition(".")
+    use_case = getattr(sys.modules[module], function)
+    wanted = list(inspect.signature(use_case).parameters.values())[2:]
+    required = [p for p in wanted if p.default is p.empty]
+    args = ["no-such-task" for p in required if p.kind is p.POSITIONAL_OR_KEYWORD]
+    keywords = {p.name: "x" for p in required if p.kind is p.KEYWORD_ONLY}
+    result = use_case(context, person, *args, **keywords)
+    if inspect.iscoroutine(result):
+        result.close()
+
+
+@pytest.mark.parametrize("name", load_rules())
+def test_every_use_case_refuses_whom_the_table_does_not_name(
+    context: Context, people: dict[str, Person], name: str
+) -> None:
+    rule = load_rules()[name]
+    for who, person in people.items():
+        if (rule.guests if who == "guest" else person.role in rule.roles) or who == "owner":
+            continue  # what the allowed can do is what the other tests are about
+        with context.store.read() as db:
+            before = list(db.conn.iterdump())
+        with pytest.raises(NotAllowedError):
+            call(context, name, person)
+        with context.store.read() as db:
+            assert list(db.conn.iterdump()) == before
+
+
+@pytest.mark.parametrize("name", [name for name, rule in load_rules().items() if rule.guests])
+def test_guests_work_at_their_own_study_only(context: Context, people: dict[str, Person], name: str) -> None:
+    if not name.startswith("coeval.study.scrutiny.steps."):
+        return  # these ask where the person stands by themselves: see test_study_onboarding
+    with pytest.raises(NotAllowedError, match="not part of the study"):
+        call(context, name, people["guest"])
+
+
+# ---- over HTTP -----------------------------------------------------------------------------------------------
+
+OPEN = dict.fromkeys(WHO, True)
+TEAM = {"owner": True, "researcher": True, "annotator": False, "guest": False, "nobody": False}
+OWNER = {"owner": True, "researcher": False, "annotator": False, "guest": False, "nobody": False}
+MEMBERS = {"owner": True, "researcher": True, "annotator": True, "guest": False, "nobody": False}
+SIGNED_IN = {"owner": True, "researcher": True, "annotator": True, "guest": True, "nobody": False}
+GUESTS = {"owner": False, "researcher": False, "annotator": False, "guest": True, "nobody": False}
+
+ROUTES: dict[str, dict[str, bool]] = {
+    "GET /healthz": OPEN,
+    "GET /help/guide": OPEN,
+    "GET /signin": OPEN,
+    "POST /signin": OPEN,
+    "POST /signout": OPEN,
+    "POST /signout/everywhere": SIGNED_IN,
+    "GET /s/": OPEN,
+    "GET /s/crowd": OPEN,
+    "POST /s/crowd/consent": GUESTS | {"nobody": True},  # who is of the team would lose their session
+    "POST /s/crowd/decline": OPEN,
+    "POST /s/crowd/begin": GUESTS | {"guest": False},  # the guest has begun already
+    "POST /s/crowd/go-on": GUESTS | {"guest": False},
+    "POST /s/crowd/hand-in": GUESTS | {"guest": False},
+    "POST /s/crowd/end": GUESTS | {"guest": False},  # there is work to do
+    "GET /s/crowd/work": SIGNED_IN,
+    "GET /s/crowd/participants.csv": OWNER,
+    "GET /api/criteria/demo/ballot": MEMBERS,
+    "POST /api/criteria/demo/ballot": MEMBERS,
+    "GET /api/criteria/demo/ballot/history": MEMBERS,
+    "GET /api/criteria/demo/decisions": OWNER,
+    "POST /api/criteria/demo/decisions": OWNER,
+    "GET /download/demo/export.zip": TEAM,
+    "GET /download/demo/paper-tables.zip": TEAM,
+    "GET /download/demo/charts/agreement/alpha.csv": TEAM,
+    "GET /download/demo/scores.csv": TEAM,
+    "POST /api/scrutiny/demo/step": MEMBERS,
+    "POST /api/scrutiny/crowd/step": GUESTS,
+    "GET /api/scrutiny/demo/history?instance=1&criterion=1": MEMBERS,
+    "POST /api/scrutiny/demo/submissions": MEMBERS,
+    "POST /api/scrutiny/demo/marks": MEMBERS,
+    "POST /api/scrutiny/demo/suggestions": MEMBERS,
+    "GET /": MEMBERS,
+    "GET /config": MEMBERS,
+    "POST /gradio_api/queue/join": MEMBERS,
+    "GET /admin/": OWNER,
+    "GET /admin/config": OWNER,
+    "POST /admin/gradio_api/queue/join": OWNER,
+    "POST /admin/gradio_api/upload": OWNER,
+    "POST /s/crowd/withdraw": GUESTS,
+}
+"""Every route of ours and the doors of Gradio's, with who is let through it."""
+
+NO_VOTES = {"json": {"round": 1, "revision": 0, "rows": [], "added": []}}
+BODIES: dict[str, dict[str, Any]] = {
+    "POST /api/criteria/demo/ballot": NO_VOTES,
+    "POST /api/criteria/demo/decisions": NO_VOTES,
+    "POST /signin": {"data": {"name": "Zoe"}},
+    "POST /api/scrutiny/demo/submissions": {"json": {
+        "uid": "00000000-0000-0000-0000-000000000001", "instance": 1, "criterion": 1, "draft": 1, "revision": 0,
+        "score": 3, "rows": [], "added": [],
+    }},
+    "POST /api/scrutiny/demo/marks": {"json": {"instance": 1, "flagged": True}},
+    "POST /api/scrutiny/demo/suggestions": {"json": {"instance": 1, "text": "Be kind."}},
+}  # fmt: skip
+
+
+def is_refused(name: str, answer: httpx.Response) -> bool:
+    """Turned away: by a status, or to a page for those who have no business here."""
+    if answer.status_code in (401, 403):
+        return True
+    away = answer.headers.get("location", "")
+    # who signs out is led to the sign-in page too
+    return not name.startswith("POST /signout") and (
+        away == "/" or away.rstrip("/").endswith(("/signin", "/s"))
+    )
+
+
+def routes_of(app: Any, prefix: str = "") -> Iterator[str]:
+    for route in app.routes:
+        if isinstance(route, Route):
+            yield from (
+                f"{method} {prefix}{route.path}" for method in route.methods or () if method != "HEAD"
+            )
+        elif hasattr(route, "original_router"):
+            yield from routes_of(route.original_router)
+        else:
+            assert isinstance(route, Mount) and route.path in ("/ui", "/admin", "")
+
+
+def test_every_route_is_in_the_table(context: Context) -> None:
+    named = {
+        name.partition("?")[0].replace("/crowd", "/{slug}").replace("/demo", "/{slug}") for name in ROUTES
+    }
+    named |= {
+        "GET /help/{name}",
+        "GET /download/{slug}/{name}",
+        "GET /download/{slug}/charts/{section}/{name}.csv",
+    }
+    missing = set(routes_of(build_app(context))) - named
+    assert not missing, f"say in ROUTES who may use {missing}"
+
+
+@pytest.mark.slow
+def test_every_route_lets_through_whom_the_table_names(context: Context, people: dict[str, Person]) -> None:
+    with Running(context) as server:
+        for name, allowed in ROUTES.items():
+            method, path = name.split(" ")
+            for who in WHO:
+                browser = server.browser()
+                if who != "nobody":
+                    browser.cookies.set(COOKIE, session(context, people[who]))
+                body = BODIES.get(
+                    name, {"data": {"worker": pid(2 + WHO.index(who))}}
+                )  # each a worker of their own
+                answer = browser.request(method, path, **(body if method == "POST" else {}))
+                assert is_refused(name, answer) is not allowed[who], (
+                    name,
+                    who,
+                    answer.status_code,
+                    answer.text[:200],
+                )
+                assert answer.status_code < 500, (name, who, answer.text[:200])
+
+
+def session(context: Context, person: Person) -> str:
+    from coeval.study.people.sessions import open_session
+
+    with context.store.write() as db:
+        return open_session(db, person)
+
+
+@pytest.mark.slow
+def test_others_work_is_out_of_reach_over_http(context: Context, people: dict[str, Person]) -> None:
+    """What one person holds in a study, another can neither see nor save, nor with a session that has ended."""
+    other, _ = arriving.arrive(context, "crowd", link(9))
+    onboarding.begin(context, other, "crowd")
+    with context.store.write() as db:  # one place an instance, so that the two hold different ones
+        db.conn.execute("UPDATE crowd SET per_instance = 1, batch = 2")
+        assert accounts.is_guest(db, other.id)
+    with Running(context) as server:
+        mine, theirs = server.browser(), server.browser()
+        mine.cookies.set(COOKIE, session(context, people["guest"]))
+        theirs.cookies.set(COOKIE, session(context, other))
+        my_step = mine.post("/api/scrutiny/crowd/step").json()
+        their_step = theirs.post("/api/scrutiny/crowd/step").json()
+        instance = my_step["instance"]["id"]
+        assert instance != their_step["instance"]["id"]
+        look = theirs.post("/api/scrutiny/crowd/step", params={"instance": instance})
+        assert look.status_code == 404 and my_step["instance"]["output"] not in look.text
+        body = BODIES["POST /api/scrutiny/demo/submissions"]["json"]
+        body = body | {"instance": instance, "criterion": my_step["criterion"], "draft": None}
+        assert theirs.post("/api/scrutiny/crowd/submissions", json=body).status_code == 404
+        # by way of another task's address, and as a member of the team
+        assert theirs.post("/api/scrutiny/demo/submissions", json=body).status_code == 403
+        owner = server.browser()
+        owner.cookies.set(COOKIE, session(context, people["owner"]))
+        assert owner.post("/api/scrutiny/crowd/submissions", json=body).status_code == 403
+        assert theirs.post("/signout/everywhere").status_code == 303
+        assert theirs.post("/api/scrutiny/crowd/step").status_code == 401
+    with context.store.read() as db:
+        assert db.conn.execute("SELECT count(*) FROM submission").fetchone()[0] == 0

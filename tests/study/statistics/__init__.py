@@ -1,0 +1,1 @@
+"""What the statistics say of whole studies."""

@@ -1,0 +1,118 @@
+"""Everything that writes, at once, until the process is killed: each writer prints what it has done once it is done.
+
+Twenty people save; a run is drafted, files are imported, snapshots and backups are taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+import threading
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from coeval.domain import Task
+from coeval.errors import InputError, StorageError
+from coeval.llm.running.progress import Progress
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.store.queries.drafting import leases
+from coeval.store.snapshots.folder_place import FolderPlace
+from coeval.study import leases as holding
+from coeval.study.access import OPERATOR, Context
+from coeval.study.drafting.execution import run_drafting
+from coeval.study.drafting.run_settings import RunSettings
+from coeval.study.hosting.shipping import Keeper
+from coeval.study.hosting.upkeep import back_up
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import Where, get_step, submit
+from tests.conftest import make_study
+from tests.study.scrutiny.test_scrutiny import sent
+
+WRITERS = 20
+CONCURRENCY = 4
+RUN = RunSettings(label="under fire", concurrency=CONCURRENCY)
+LEASE = timedelta(seconds=0.4)
+"""A killed worker is followed at once, so that there is drafting between any two kills."""
+
+PRINTING = threading.Lock()
+
+
+def tell(what: str, name: object) -> None:
+    with PRINTING:
+        print(what, name, flush=True)
+
+
+def save(context: Context, name: str) -> None:
+    person = sign_in(context, name)[0]
+    for position in itertools.count():
+        step = get_step(context, person, "demo", Where(position=position % 40 + 1))
+        one = replace(sent(step, str(uuid.uuid4())), score=float(position % 5 + 1))
+        submit(context, person, "demo", one)
+        tell("saved", one.uid)
+
+
+def note(progress: Progress) -> None:
+    if progress.done or not progress.total:
+        tell("drafted", progress.done)
+
+
+def draft(context: Context) -> None:
+    while True:
+        try:
+            report = asyncio.run(run_drafting(context, OPERATOR, "demo", RUN, on_progress=note))
+        except (InputError, StorageError):
+            # the lease of the process that was killed has still to run out; or this one's did, on a busy machine
+            continue
+        if report.complete:
+            return
+
+
+def bring_in(context: Context) -> None:
+    """A new task each time, under a name of its own."""
+    study = make_study(300)
+    while True:
+        slug = f"t-{uuid.uuid4().hex[:12]}"
+        with suppress(StorageError):  # the lease ran out, on a busy machine
+            import_study(context, OPERATOR, replace(study, task=Task(slug, "A task")))
+            tell("imported", slug)
+
+
+def take_copies(context: Context, folder: Path) -> None:
+    place = FolderPlace(folder / "place")
+    place.open()
+    term = place.look().term + 1
+    place.take(term, {})
+    keeper = Keeper(context.store, [place], 60, term, {})
+    for n in itertools.count():
+        keeper.take()
+        back_up(context, OPERATOR, folder / f"{uuid.uuid4().hex}.db")
+        tell("copied", n)
+
+
+def main() -> None:
+    path, url, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    for module in (leases, holding):
+        module.LEASE = LEASE  # type: ignore[attr-defined]
+    holding.RENEW_SECONDS = LEASE.total_seconds() / 4
+    settings = replace(load_settings({}, db=path), base_url=url, api_key="key", timeout=10.0)
+    context = Context(Store(path), settings)
+    work: list[Callable[[], None]] = [
+        *(lambda n=n: save(context, f"writer {n}") for n in range(WRITERS)),  # type: ignore[misc]
+        lambda: draft(context),
+        lambda: bring_in(context),
+        lambda: take_copies(context, folder),
+    ]
+    for step in work:
+        threading.Thread(target=step, daemon=True).start()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Stand-ins for models, and single questions to them."""

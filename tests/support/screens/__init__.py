@@ -1,0 +1,1 @@
+"""Chromium, and the real screens in it."""

@@ -1,0 +1,51 @@
+"""What the browser tests do and look at again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.support.screens.bench import Bench
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def wait_saved(page: Page, bench: Bench, count: int) -> None:
+    """Wait until ``count`` submissions are saved and the screen takes decisions again, or is at its end."""
+    for _ in range(400):
+        locked = page.locator(".wb[data-state=step] .rt-act:disabled").count()
+        if len(bench.saved()) >= count and not locked:
+            return
+        page.wait_for_timeout(10)
+    raise AssertionError(f"{len(bench.saved())} of {count} submissions were saved")
+
+
+def focused(page: Page) -> str:
+    """The label of the row, box or button that has the focus."""
+    script = """() => {
+        const at = document.activeElement;
+        const row = at.matches('.rt-row') && at.querySelector('.rt-label span');
+        return row ? row.textContent : at.ariaLabel ?? at.textContent;
+    }"""
+    return str(page.evaluate(script))
+
+
+def current(page: Page) -> tuple[str, str]:
+    """Position and criterion on screen."""
+    return page.locator(".wb-jump").input_value(), page.locator(
+        ".wb-chip[aria-current]"
+    ).inner_text().split()[0]
+
+
+def at_step(page: Page, position: str, criterion: str) -> None:
+    """Wait until that position and criterion are on screen."""
+    for _ in range(400):
+        if current(page) == (position, criterion):
+            return
+        page.wait_for_timeout(10)
+    raise AssertionError(f"the screen shows {current(page)}, not {(position, criterion)}")

@@ -1,0 +1,1 @@
+"""The real server, and what stands behind and before it."""

@@ -1,0 +1,1 @@
+"""Studies to test with: simulated, planted, hostile."""

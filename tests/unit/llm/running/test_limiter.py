@@ -1,0 +1,160 @@
+"""How many requests go out at once, and how many commits their answers take."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from coeval.llm.client.client import Client
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.client.lessons import Lessons
+from coeval.llm.running.group_commit import GroupCommit
+from coeval.llm.running.limiter import Limiter
+from coeval.llm.running.runner import Patience, Runner
+from coeval.settings import Settings
+from tests.support.models.fake_sender import FakeSender, make_runner, question
+from tests.support.models.memory_ledger import MemoryLedger
+from tests.support.models.openai_stub import start_stub
+
+
+def test_concurrency_is_a_ceiling() -> None:
+    sender = FakeSender(seconds=0.005)
+
+    async def go() -> None:
+        runner = make_runner(sender, concurrency=7)
+        await asyncio.gather(*(runner.ask(question(n)) for n in range(60)))
+
+    asyncio.run(go())
+    assert sender.peak == 7 and len(sender.sent) == 60
+
+
+def test_a_burst_of_429_cuts_once_and_answers_grow_it_back() -> None:
+    async def go() -> list[int]:
+        limiter, limits = Limiter(16), []
+        numbers = []
+        for _ in range(16):
+            async with limiter.slot() as number:
+                numbers.append(number)
+        for number in numbers:
+            limiter.cut(number)
+        limits.append(limiter.limit)  # 16 refusals of one burst: 16 -> 8
+        async with limiter.slot() as number:
+            limiter.cut(number)
+        limits.append(limiter.limit)  # one that began after the cut: 8 -> 4
+        for _ in range(4):
+            limiter.grow()
+        limits.append(limiter.limit)  # 4 answers at a limit of 4: 5
+        for _ in range(1000):
+            limiter.grow()
+        limits.append(limiter.limit)  # never over the ceiling
+        return limits
+
+    assert asyncio.run(go()) == [8, 4, 5, 16]
+
+
+def test_timeouts_and_server_errors_leave_the_limit_alone() -> None:
+    async def limit_after(*kinds: Failure) -> int:
+        runner = make_runner(FakeSender(*(CallError("x", kind) for kind in kinds)), concurrency=8)
+        await runner.ask(question())
+        return runner.limiter.limit
+
+    assert asyncio.run(limit_after(Failure.TIMED_OUT, Failure.SERVER_ERROR, Failure.BROKEN_OFF)) == 8
+    assert asyncio.run(limit_after(Failure.TIMED_OUT, Failure.RATE_LIMITED)) == 4
+
+
+def test_places_are_handed_over_in_order_and_survive_cancelled_waits() -> None:
+    async def go() -> list[int]:
+        limiter, order = Limiter(1), []
+
+        async def work(n: int) -> None:
+            async with limiter.slot():
+                order.append(n)
+                await asyncio.sleep(0.001)
+
+        tasks = [asyncio.ensure_future(work(n)) for n in range(10)]
+        await asyncio.sleep(0)
+        for n in (3, 4, 9):
+            tasks[n].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert limiter.running == 0
+        return order
+
+    assert asyncio.run(go()) == [0, 1, 2, 5, 6, 7, 8]
+
+
+def test_a_capacity_that_the_endpoint_keeps_to_itself_is_found() -> None:
+    """The stub serves 4 at once and refuses the rest with 429: all 60 questions are answered in the end."""
+    patience = Patience(retries=30, first=0.02, longest=0.1)
+
+    async def go(url: str) -> Runner:
+        client = Client(Settings(base_url=url, timeout=5), lessons=Lessons())
+        async with Runner(client, MemoryLedger(), concurrency=16, patience=patience) as runner:
+            await asyncio.gather(*(runner.ask(question(n)) for n in range(60)))
+        return runner
+
+    with start_stub(lambda body: "4", latency=0.02, capacity=4) as stub:
+        runner = asyncio.run(go(stub.url))
+    assert stub.paid == 60 and runner.usage.calls == 60
+    assert runner.limiter.limit < 16 and stub.received > 60
+
+
+# --- commits
+
+
+def test_what_is_ready_together_goes_into_one_commit() -> None:
+    ledger = MemoryLedger()
+
+    async def go() -> None:
+        runner = make_runner(FakeSender(), ledger, concurrency=64)
+        await asyncio.gather(*(runner.ask(question(n)) for n in range(50)))
+
+    asyncio.run(go())
+    assert sum(ledger.commits) == 50 and len(ledger.commits) <= 5
+
+
+def test_group_commit_writes_in_order_off_the_loop_never_twice_at_once() -> None:
+    written: list[int] = []
+    busy_threads = 0
+
+    def write(items: Sequence[int]) -> None:
+        nonlocal busy_threads
+        busy_threads += 1
+        assert busy_threads == 1 and threading.current_thread() is not threading.main_thread()
+        time.sleep(0.002)
+        written.extend(items)
+        busy_threads -= 1
+
+    async def go() -> None:
+        commits: GroupCommit[int] = GroupCommit(write, most=8, gather=0.0)
+        await asyncio.gather(*(commits.record(n) for n in range(20)))
+        for n in range(20, 60):
+            await commits.hand_over(n)
+        await commits.flush()
+
+    asyncio.run(go())
+    assert written == list(range(60))
+
+
+def test_a_failed_write_is_told_to_everyone_in_it_and_to_nobody_else() -> None:
+    def write(items: Sequence[int]) -> None:
+        if 1 in items:
+            raise OSError("no")
+
+    async def go() -> list[Any]:
+        commits: GroupCommit[int] = GroupCommit(write, gather=0.0)
+        together = (commits.record(0), commits.record(1))
+        first = list(await asyncio.gather(*together, return_exceptions=True))
+        await commits.record(2)
+        await commits.hand_over(1)
+        with pytest.raises(OSError):
+            await commits.flush()
+        with pytest.raises(OSError):
+            await commits.hand_over(3)
+        return first
+
+    assert [type(one) for one in asyncio.run(go())] == [OSError, OSError]

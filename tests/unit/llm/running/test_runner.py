@@ -1,0 +1,235 @@
+"""The runner: the ledger first, one call each, retries, and everything that can go wrong over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coeval.domain import Answer
+from coeval.llm.client.client import Client
+from coeval.llm.client.failures import CallError, Failure
+from coeval.llm.client.lessons import Lessons
+from coeval.llm.running.ledger import Prices
+from coeval.llm.running.runner import Patience, Runner
+from coeval.settings import Settings
+from tests.support.models.fake_sender import FakeSender, make_runner, question
+from tests.support.models.memory_ledger import MemoryLedger
+from tests.support.models.openai_stub import Reply, start_stub
+
+
+def test_the_second_time_the_ledger_answers() -> None:
+    sender, ledger = FakeSender("4", "5"), MemoryLedger()
+
+    async def go() -> list[str]:
+        runner = make_runner(sender, ledger, prices=Prices(prompt=1.0, completion=10.0))
+        texts = [(await runner.ask(question(), sample)).text for sample in (0, 0, 1, 0)]
+        assert (runner.usage.calls, runner.usage.cached) == (2, 2)
+        # Two calls of 10 and 2 tokens at 1 and 10 a million: 2 x (10 + 20) / 1,000,000.
+        assert runner.usage.cost == pytest.approx(6e-5)
+        return texts
+
+    assert asyncio.run(go()) == ["4", "4", "5", "4"]
+    assert [(call.sample, call.error) for call in ledger.calls] == [(0, ""), (1, "")]
+    assert ledger.calls[0].cost == pytest.approx(3e-5)
+
+
+def test_the_call_is_recorded_before_the_answer_is_given() -> None:
+    ledger = MemoryLedger()
+
+    async def go() -> int:
+        await make_runner(FakeSender(), ledger).ask(question())
+        return len(ledger.calls)
+
+    assert asyncio.run(go()) == 1
+
+
+def test_an_answer_that_cannot_be_recorded_is_not_given() -> None:
+    class Full(MemoryLedger):
+        def record_calls(self, calls: Sequence[Any]) -> None:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        asyncio.run(make_runner(FakeSender(), Full()).ask(question()))
+
+
+def test_the_same_question_asked_at_once_is_sent_once() -> None:
+    sender = FakeSender(seconds=0.02)
+
+    async def go() -> list[Answer]:
+        runner = make_runner(sender)
+        return await asyncio.gather(*(runner.ask(question()) for _ in range(20)))
+
+    assert len(asyncio.run(go())) == 20 and len(sender.sent) == 1
+
+
+def test_one_of_those_who_wait_gives_up_and_the_others_do_not() -> None:
+    sender = FakeSender(seconds=0.05)
+
+    async def go() -> str:
+        runner = make_runner(sender)
+        first, second = (asyncio.ensure_future(runner.ask(question())) for _ in range(2))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        return (await second).text
+
+    assert asyncio.run(go()) == "4" and len(sender.sent) == 1
+
+
+def test_a_call_nobody_waits_for_is_given_up() -> None:
+    sender = FakeSender(seconds=30)
+
+    async def go() -> int:
+        runner = make_runner(sender)
+        task = asyncio.ensure_future(runner.ask(question()))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.sleep(0.01)
+        return sender.running
+
+    assert asyncio.run(go()) == 0
+
+
+def test_replay_refuses_the_network() -> None:
+    sender, ledger = FakeSender(), MemoryLedger()
+
+    async def go() -> None:
+        await make_runner(sender, ledger).ask(question(1))
+        replay = make_runner(sender, ledger, replay=True)
+        assert (await replay.ask(question(1))).text == "4"
+        with pytest.raises(CallError, match=question(2).hash[:12]) as caught:
+            await replay.ask(question(2), 3)
+        assert "sample 3" in str(caught.value) and caught.value.kind is Failure.NOT_IN_LEDGER
+
+    asyncio.run(go())
+    assert len(sender.sent) == 1
+
+
+# --- retries
+
+
+def busy(retry_after: float | None = None) -> CallError:
+    return CallError("busy", Failure.RATE_LIMITED, status=429, retry_after=retry_after)
+
+
+def test_each_attempt_is_in_the_ledger() -> None:
+    ledger = MemoryLedger()
+    timeout = CallError("no answer within 1 second", Failure.TIMED_OUT)
+    sender = FakeSender(busy(), timeout, "5")
+    assert asyncio.run(make_runner(sender, ledger).ask(question())).text == "5"
+    assert [call.error for call in ledger.calls] == ["busy", "no answer within 1 second", ""]
+    assert {call.request_hash for call in ledger.calls} == {question().hash}
+
+
+@pytest.mark.parametrize(
+    ("kind", "attempts"),
+    [
+        (Failure.TIMED_OUT, 2),  # each may be billed
+        (Failure.SERVER_ERROR, 4),  # the first and three retries
+        (Failure.EMPTY, 3),  # answers that were paid for: two more tries
+        (Failure.UNREADABLE, 3),
+        (Failure.KEY_REFUSED, 1),
+        (Failure.BAD_REQUEST, 1),
+        (Failure.FILTERED, 1),
+    ],
+)
+def test_retries_are_bounded(kind: Failure, attempts: int) -> None:
+    sender, ledger = FakeSender(*(CallError("no", kind) for _ in range(9))), MemoryLedger()
+    with pytest.raises(CallError):
+        asyncio.run(make_runner(sender, ledger).ask(question()))
+    assert len(sender.sent) == attempts == len(ledger.errors)
+
+
+def test_a_failed_question_can_be_asked_again() -> None:
+    sender, ledger = FakeSender(CallError("no", Failure.BAD_REQUEST)), MemoryLedger()
+
+    async def go() -> str:
+        runner = make_runner(sender, ledger)
+        with pytest.raises(CallError):
+            await runner.ask(question())
+        return (await runner.ask(question())).text
+
+    assert asyncio.run(go()) == "4"
+
+
+@given(
+    st.integers(0, 50),
+    st.one_of(st.none(), st.floats(0, 1e6)),
+    st.floats(0, 1),
+    st.builds(Patience, first=st.floats(0.01, 1), longest=st.floats(1, 60), ceiling=st.floats(1, 100)),
+)
+def test_waits_are_bounded(
+    attempt: int, retry_after: float | None, spread: float, patience: Patience
+) -> None:
+    wait = patience.wait(attempt, retry_after, spread)
+    assert 0 < wait <= max(patience.longest, patience.ceiling + patience.first) or wait == 0 == retry_after
+    if retry_after is not None:
+        assert wait >= min(retry_after, patience.ceiling)
+
+
+def test_waits_double_without_retry_after() -> None:
+    # 0.5, 1, 2, 4 seconds, halved at the low end of the spread, and never over 20.
+    patience = Patience()
+    assert [patience.wait(n, None, 1.0) for n in (0, 1, 2, 3, 9)] == [0.5, 1, 2, 4, 20]
+    assert patience.wait(0, None, 0.0) == 0.25
+
+
+def test_retry_after_holds_all_requests_back_up_to_the_ceiling() -> None:
+    sender = FakeSender(busy(retry_after=3600.0))
+
+    async def go() -> float:
+        runner = make_runner(sender)
+        started = time.monotonic()
+        first = asyncio.ensure_future(runner.ask(question(1)))
+        await asyncio.sleep(0.01)
+        await runner.ask(question(2))
+        held = time.monotonic() - started
+        await first
+        return held
+
+    # The ceiling of QUICK is 50 ms: the second question waits for it, though it was never refused itself.
+    assert 0.045 <= asyncio.run(go()) < 1.0
+    assert len(sender.sent) == 3
+
+
+# --- over HTTP
+
+
+def test_a_storm_of_everything_that_can_go_wrong_ends_complete() -> None:
+    """Every third request meets a refusal, an error, a cut line, junk, an empty answer or silence."""
+    troubles = [
+        Reply(status=429, headers={"retry-after": "0.01"}),
+        Reply(status=500),
+        Reply(drop=True),
+        Reply(raw="junk"),
+        Reply(text=""),
+        Reply(hang=True),
+    ]
+    count = 0
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        nonlocal count
+        count += 1
+        return troubles[count // 3 % 6] if count % 3 == 0 and count < 150 else "4"
+
+    ledger = MemoryLedger()
+
+    async def go(url: str) -> list[Answer]:
+        client = Client(Settings(base_url=url, timeout=0.3), lessons=Lessons())
+        patience = Patience(retries=20, rereads=20, timeouts=20, first=0.01, longest=0.05)
+        async with Runner(client, ledger, concurrency=8, patience=patience) as runner:
+            return await asyncio.gather(*(runner.ask(question(n)) for n in range(100)))
+
+    with start_stub(reply) as stub:
+        answers = asyncio.run(go(stub.url))
+    assert [answer.text for answer in answers] == ["4"] * 100
+    # 150 // 3 - 1 troubles, each on record with its reason, beside the 100 answers; a busy machine may be late as well
+    late = sum("gave no answer within" in error for error in ledger.errors)
+    assert len(ledger.errors) - late <= 49 <= len(ledger.errors)
+    assert len(ledger.calls) == 100 + len(ledger.errors)
+    assert sum("within 0.3 seconds" in error for error in ledger.errors) == 8
