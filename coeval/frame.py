@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from coeval.domain import Ask, Criterion, ImportedDraft, Instance, RowKind, Task
 from coeval.errors import InputError, ModelError
+from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.ideation.plan import draft_plan
-from coeval.llm.ideation.steps import draft_steps
 from coeval.llm.protocols.protocol import Brief, Item, Protocol
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.llm.reading.fused_scores import OVERALL

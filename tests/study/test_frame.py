@@ -16,8 +16,8 @@ from coeval.domain import Criterion, Scale
 from coeval.errors import InputError, ModelError
 from coeval.llm.protocols import registry
 from coeval.settings import Settings, load_settings
-from tests.support.openai_stub import Reply, Stub, start_stub
-from tests.support.stub_answers import default_reply
+from tests.support.models.openai_stub import Reply, Stub, start_stub
+from tests.support.models.stub_answers import default_reply
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = pd.DataFrame({"input": ["Why?", "How?"], "output": ["Because of the wind.", "By walking slowly."]})
