@@ -30,6 +30,8 @@ Columns = Callable[[Numbers], Numbers]
 """From counts (units x categories) to what a statistic sums over units."""
 
 PLUS_TWO = ", with two units added"
+WORTH = 0.6
+"""What each added unit counts: with whole ones intervals of 20 to 40 units cover .96-.98, with these .93-.97."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +48,14 @@ class Coefficient:
 
         As Agresti and Coull (1998) add two successes and two failures: one unit on which all agree on the rarest
         score, one split between it and the commonest. Without them 20 units rated alike but for a few give Fleiss'
-        kappa an interval that covers .75, with them .97.
+        kappa an interval that covers .75, with them, each worth ``WORTH`` of a unit, .96.
         """
         sums = clusters.sums(self.columns(counts))
         if not is_skewed(counts):
             spread = sums_interval(sums, self.value, clusters.kind, confidence=confidence, value=point)
             if spread["se"] != 0.0:
                 return cut(spread, -np.inf, 1.0)
-        wider = np.concatenate([sums, self.columns(two_units(counts))])
+        wider = np.concatenate([sums, WORTH * self.columns(two_units(counts))])
         spread = sums_interval(wider, self.value, clusters.kind, confidence=confidence)
         return cut(spread, -np.inf, 1.0) | {
             "ci_low": float(np.minimum(spread["ci_low"], point)),
@@ -251,7 +253,8 @@ def mean_alpha(
         table = np.column_stack([np.bincount(code.code[paired], column, whole) for column in columns.T])
         tables.append(table)
         skewed = is_skewed(counts)
-        added.append(coefficient.columns(two_units(counts)) if skewed else np.zeros((2, table.shape[1])))
+        two = WORTH * coefficient.columns(two_units(counts))
+        added.append(two if skewed else np.zeros_like(two))
         places.append(coefficient)
     sums = np.hstack(tables)
     sums = np.asarray(sums[sums.any(axis=1)], dtype=float)

@@ -27,6 +27,9 @@ DRAWN = 500
 """At most so many clusters are drawn one by one."""
 
 DOCUMENTS, INSTANCES, UNITS, PEOPLE, SYSTEMS = "documents", "instances", "units", "people", "systems"
+OF_BIAS = 0.75
+"""How much of the estimated bias extends an interval: with all of it intervals cover up to .977, with none .90."""
+
 NO_SPREAD = "every cluster says the same, so there is nothing to tell how much others would differ"
 
 OfSums = Callable[[Numbers], Numbers]
@@ -109,7 +112,7 @@ def jackknife_interval(
 ) -> dict[str, Any]:
     """Tukey's interval from a statistic without each cluster (or group of clusters), extended by its bias.
 
-    value -+ t(C - 1) se, moved outwards on one side by the jackknife's estimate of the statistic's bias: alpha of few
+    value -+ t(C - 1) se, moved outwards on one side by most of the jackknife's estimate of the bias: alpha of few
     clusters is low, since its chance agreement is measured on them too. In simulations of 8 to 50 documents by one to
     four systems it covers .92-.97 where the bootstrap's percentiles cover .71-.93 (see the benchmark ``coverage``).
 
@@ -146,7 +149,7 @@ def jackknife_interval(
     if se <= 1e-12:
         return details | nothing | {"se": 0.0}
     bias = (size - 1) * (mean - value)
-    low, high = sorted((value, value - bias))
+    low, high = sorted((value, value - OF_BIAS * bias))
     half = float(special.stdtrit(size - 1, (1 + confidence) / 2)) * se
     reach = low if low > 0 else min(high, 0.0)
     return details | {

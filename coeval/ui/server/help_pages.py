@@ -18,6 +18,7 @@ TITLES = {
     "servers": "Model servers",
     "threats": "Security",
     "measured": "Measured",
+    "replicate": "Published studies",
 }
 
 

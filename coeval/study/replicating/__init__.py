@@ -1,0 +1,1 @@
+"""Published studies computed anew from their public files, beside what was printed."""
