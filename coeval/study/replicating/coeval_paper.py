@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.datasets.release.files import load_entries
+from coeval.datasets.release.released_files import load_entries
 from coeval.datasets.release.loading import COMBINED, find_files
 from coeval.errors import InputError
 from coeval.settings import load_settings
