@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coeval.datasets.release.released_files import load_entries
 from coeval.datasets.release.loading import COMBINED, find_files
+from coeval.datasets.release.released_files import load_entries
 from coeval.errors import InputError
 from coeval.settings import load_settings
 from coeval.stats import Table, krippendorff_alpha, paper_tables
