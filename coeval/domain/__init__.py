@@ -44,7 +44,7 @@ from coeval.domain.evaluations import (
 )
 from coeval.domain.judges import Job, JobState, Run
 from coeval.domain.leases import LEASE, Lease
-from coeval.domain.people import Account, Invitation, Person, Role
+from coeval.domain.people import Account, Group, Invitation, Member, Person, Role
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task
 from coeval.domain.work import (
@@ -86,6 +86,7 @@ __all__ = [
     "EvaluationRow",
     "Filter",
     "Graded",
+    "Group",
     "ImportedDraft",
     "ImportedRun",
     "ImportedSubmission",
@@ -96,6 +97,7 @@ __all__ = [
     "MAX_ADDED",
     "MAX_REMARK",
     "MAX_TEXT",
+    "Member",
     "Lease",
     "InstanceState",
     "Mark",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coeval.domain.people import Role
+from coeval.domain.people import Group
 from coeval.domain.tasks import Instance, Scale
 
 MAX_REMARK = 10_000
@@ -89,7 +89,7 @@ class Ballot:
 
     person: str
     votes: tuple[Vote, ...]
-    role: Role = Role.ANNOTATOR
+    group: Group = Group.TEAM
     revision: int = 1
     saved_at: str = ""
 

@@ -17,6 +17,14 @@ class Role(StrEnum):
     ANNOTATOR = "annotator"
 
 
+class Group(StrEnum):
+    """Whom a person is counted with; the alternative annotator test asks less of a judge beside experts."""
+
+    TEAM = "team"
+    EXPERT = "expert"
+    CROWD = "crowd"
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who signs in; ``name`` is unique in a database."""
@@ -24,6 +32,16 @@ class Person:
     name: str
     role: Role = Role.ANNOTATOR
     id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A person as owners see them."""
+
+    person: Person
+    group: Group
+    disabled_at: str = ""
+    """Since when they cannot sign in; empty where they can."""
 
 
 @dataclass(frozen=True, slots=True)

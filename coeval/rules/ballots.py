@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
+from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Ballot, Origin, Proposal, Vote
 from coeval.errors import InputError
 
 ON_A_PROPOSAL = (Action.APPROVE, Action.REVISE, Action.DELETE)
@@ -147,23 +147,18 @@ def rate(actions: Iterable[Action]) -> ActionRates:
 def tally(proposals: Sequence[Proposal], ballots: Sequence[Ballot]) -> Tally:
     """Count the ballots of a round; ballots hold one vote on every proposal (see ``check_ballot``)."""
     votes = [(ballot, vote) for ballot in ballots for vote in ballot.votes]
-    groups = {ballot_group(ballot.role) for ballot in ballots}
+    groups = {ballot.group for ballot in ballots}
     return Tally(
         proposals=tuple(_tally_proposal(proposal, votes) for proposal in proposals),
         added=_merge_added(votes),
         overall=rate(vote.action for _, vote in votes),
         by_group={
-            group: rate(vote.action for ballot, vote in votes if ballot_group(ballot.role) == group)
+            group: rate(vote.action for ballot, vote in votes if ballot.group == group)
             for group in sorted(groups)
         },
         n_ballots=len(ballots),
         saves=sum(ballot.revision for ballot in ballots),
     )
-
-
-def ballot_group(role: Role) -> str:
-    """The group a person counts in: the research team, or the crowd."""
-    return "crowd" if role is Role.ANNOTATOR else "researchers"
 
 
 def _tally_proposal(proposal: Proposal, votes: Sequence[tuple[Ballot, Vote]]) -> ProposalTally:

@@ -18,7 +18,7 @@ from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 LLM = "llm"
 """What the model is called where it stands beside people."""
 
-RESEARCHER, CROWD = "researcher", "crowd"
+TEAM, EXPERT, CROWD = "team", "expert", "crowd"
 ASSISTED, BLIND, FIRST, UNDRAFTED = "assisted", "blind", "first", "undrafted"
 
 INSTANCE_COLUMNS = ("instance", "document", "system")
@@ -72,7 +72,7 @@ class StudyFrames:
     scales : for each criterion, its lowest and highest score.
     instances : ``instance, document, system``; document and system may be missing.
     scores : the latest submission of each annotator x instance x criterion: ``annotator``, ``group``
-        (researcher or crowd), ``instance``, ``criterion``, ``arm`` (assisted, blind, first), ``score`` (nan
+        (team, expert or crowd), ``instance``, ``criterion``, ``arm`` (assisted, blind, first), ``score`` (nan
         when missing), ``draft_score`` (of the draft shown or withheld, nan when none), ``shown_score`` (the
         score actually shown; nan when blind), ``planted_score`` (whether a wrong score was shown on purpose),
         ``planted_error`` (what was wrong on purpose, if anything: score or evidence), ``first_score`` (in the arm

@@ -12,15 +12,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from coeval.domain import Person, Role, Task
+from coeval.domain import Person, Task
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
 from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
-from coeval.stats.frames import ACTION_COLUMNS, CROWD, RESEARCHER, StudyFrames
+from coeval.stats.frames import ACTION_COLUMNS, StudyFrames
 from coeval.store import Database, Store
 from coeval.store.queries import criteria
 from coeval.store.queries.bulk import reports
 from coeval.store.queries.people import people
+from coeval.store.queries.people.members import list_groups
 from coeval.study.access import TEAM, Context, require_task, use_case
 
 NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
@@ -142,10 +143,9 @@ def _read_scores(db: Database, task: Task) -> StudyFrames:
     instances = _frame(reports.read(db, reports.INSTANCES, task=task.id))
     scores = _frame(reports.read(db, reports.SCORES, task=task.id, criteria_set=set_id))
     everybody = people.list_people(db)
-    groups = {one.id: CROWD if one.role is Role.ANNOTATOR else RESEARCHER for one in everybody}
     named = scores.assign(
         annotator=_named(scores["annotator"], {one.id: one.name for one in everybody}),
-        group=_named(scores["annotator"], groups),
+        group=_named(scores["annotator"], list_groups(db)),
         instance=_named(scores["instance"], dict(zip(instances["id"], instances["instance"], strict=True))),
         criterion=_named(scores["criterion"], {criterion.id: criterion.text for criterion in members}),
     )

@@ -26,7 +26,7 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.crowd import exams, plans
 from coeval.study.importing.importing import import_study
 from coeval.study.people.accounts import build_link, invite
-from coeval.study.people.sessions import list_people
+from coeval.study.people.membership import list_members
 from coeval.study.scrutiny import steps
 from tests.conftest import make_study
 from tests.support.hosting.oauth_provider import Provider
@@ -221,7 +221,7 @@ def test_by_hugging_face(page: Page, by_huggingface: Served) -> None:
     page.goto(by_huggingface.url)
     page.get_by_role("link", name="Sign in with Hugging Face").click()
     page.get_by_text("julia-m · owner").wait_for()
-    assert [person.name for person in list_people(by_huggingface.context, OPERATOR)] == ["julia-m"]
+    assert [one.person.name for one in list_members(by_huggingface.context, OPERATOR)] == ["julia-m"]
 
 
 # ---- a study's own pages ------------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def test_a_warned_worker_goes_on(page: Page, by_account: Served) -> None:
 
 
 def newest_person(context: Context) -> int:
-    return max(person.id for person in list_people(context, OPERATOR))
+    return max(one.person.id for one in list_members(context, OPERATOR))
 
 
 @opens("GET /s/{slug}", "POST /signin", "POST /s/{slug}/consent")
@@ -345,7 +345,7 @@ def test_an_owner_takes_files_away(page: Page, by_account: Served) -> None:
     """By links of the kind that the pages have; that the pages have them is their own tests' matter."""
     accept(page, by_account, Role.OWNER, "Fay")
     context = by_account.context
-    fay = next(person for person in list_people(context, OPERATOR) if person.name == "Fay")
+    fay = next(one.person for one in list_members(context, OPERATOR) if one.person.name == "Fay")
     steps.submit(context, fay, "plain", sent_of(steps.get_step(context, fay, "plain"), 3.0))
     for href in DOWNLOADS.values():
         page.evaluate(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from coeval.stats.estimates.clusters import cut, jackknife_interval
 from coeval.stats.estimates.results import FLAT, Estimate, Spelled
-from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, StudyFrames, once
+from coeval.stats.frames import ASSISTED, BLIND, CROWD, EXPERT, FIRST, StudyFrames, once
 from coeval.stats.judges.alternative import EPSILONS, AltTest, Labels, run_alt_test
 from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
 from coeval.stats.judges.correlation import (
@@ -213,7 +213,7 @@ def alignment_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
 
 def _epsilon(scored: pd.DataFrame) -> tuple[float, str]:
     groups = set(scored["group"])
-    kind = {frozenset({RESEARCHER}): "expert", frozenset({CROWD}): "crowd"}.get(frozenset(groups), "skilled")
+    kind = {frozenset({EXPERT}): "expert", frozenset({CROWD}): "crowd"}.get(frozenset(groups), "skilled")
     return EPSILONS[kind], kind
 
 

@@ -32,6 +32,8 @@ from coeval.store.migrations.m045_column_role import m045_column_role
 from coeval.store.migrations.m046_call_endpoint import m046_call_endpoint
 from coeval.store.migrations.m047_quote_place import m047_quote_place
 from coeval.store.migrations.m060_task_archive import m060_task_archive
+from coeval.store.migrations.m070_group import m070_group
+from coeval.store.migrations.m071_disabled import m071_disabled
 from coeval.store.migrations.m095_waiting import m095_waiting
 
 migrations = Migrations("coeval")
@@ -59,6 +61,8 @@ for migration in (
     m046_call_endpoint,
     m047_quote_place,
     m060_task_archive,
+    m070_group,
+    m071_disabled,
     m095_waiting,
 ):
     migrations()(migration)

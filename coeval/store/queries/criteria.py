@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Origin, Person, Proposal, Role, Scale, Vote
+from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Group, Origin, Person, Proposal, Scale, Vote
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
 
@@ -160,12 +160,13 @@ def _votes(db: Database, ballot: int) -> tuple[Vote, ...]:
 def list_ballots(db: Database, round_id: int, *, person: int | None = None) -> list[Ballot]:
     """The ballots that count in a round, of everybody or of one person, in the order of their owners."""
     heads = db.query(
-        "SELECT b.*, a.name, a.role FROM current_ballot b JOIN annotator a ON a.id = b.annotator"
+        "SELECT b.*, a.name, g.group_name FROM current_ballot b JOIN annotator a ON a.id = b.annotator"
+        " JOIN annotator_group g ON g.annotator = b.annotator"
         " WHERE b.ballot_round = ? AND coalesce(?, b.annotator) = b.annotator ORDER BY b.annotator",
         [round_id, person],
     )
     return [
-        Ballot(row["name"], _votes(db, row["id"]), Role(row["role"]), row["revision"], row["saved_at"])
+        Ballot(row["name"], _votes(db, row["id"]), Group(row["group_name"]), row["revision"], row["saved_at"])
         for row in list(heads)
     ]
 
@@ -174,7 +175,7 @@ def list_ballot_versions(db: Database, round_id: int, person: Person) -> list[Ba
     """Every save of one person's ballot in a round, oldest first."""
     sql = "SELECT * FROM ballot WHERE ballot_round = ? AND annotator = ? ORDER BY revision"
     return [
-        Ballot(person.name, _votes(db, row["id"]), person.role, row["revision"], row["saved_at"])
+        Ballot(person.name, _votes(db, row["id"]), revision=row["revision"], saved_at=row["saved_at"])
         for row in list(rows(db, sql, [round_id, person.id]))
     ]
 

@@ -101,7 +101,7 @@ def cast_ballot(
                 "save the one that should stand."
             )
         saved_at = criteria.record_ballot(db, state.id, person.id, checked, saved + 1)
-    return Ballot(person.name, checked, person.role, saved + 1, saved_at)
+    return Ballot(person.name, checked, revision=saved + 1, saved_at=saved_at)
 
 
 @use_case(EVERYONE)

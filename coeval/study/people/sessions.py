@@ -15,7 +15,7 @@ from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import SignIn
 from coeval.store import Database
-from coeval.store.queries.people import accounts, people
+from coeval.store.queries.people import accounts, members, people
 from coeval.study.access import EVERYONE, OWNERS, Context, use_case
 
 SESSION_DAYS = 30
@@ -43,7 +43,15 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
 
 
 def open_session(db: Database, person: Person, old_token: str | None = None) -> str:
-    """A new session's token; the one the browser came with ends, so that nobody can fix it beforehand."""
+    """A new session's token; the one the browser came with ends, so that nobody can fix it beforehand.
+
+    Raises:
+        NotAllowedError: an owner disabled the account.
+    """
+    if members.is_disabled(db, person.id):
+        raise NotAllowedError(
+            "This account is disabled; the work done with it is kept. Ask an owner of the study to enable it."
+        )
     if old_token:
         people.revoke_session(db, hash_token(old_token))
     token = secrets.token_urlsafe(32)
@@ -122,13 +130,6 @@ def require_person(db: Database, name: str) -> Person:
 
 
 @use_case(OWNERS)
-def list_people(context: Context, person: Person) -> list[Person]:
-    """See everybody's name and role."""
-    with context.store.read() as db:
-        return people.list_people(db)
-
-
-@use_case(OWNERS)
 def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
     """Give somebody a role.
 
@@ -144,7 +145,11 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
                 f"{name} comes in by a crowd service's link, which proves too little for a {role}: invite them to "
                 "make an account."
             )
-        if found.role is Role.OWNER and role is not Role.OWNER and people.count_owners(db) == 1:
+        if (
+            found.role is Role.OWNER
+            and role is not Role.OWNER
+            and not people.count_owners(db, besides=found.id)
+        ):
             raise InputError(f"{name} is the only owner: make somebody else an owner first.")
         people.set_role(db, found.id, role)
         if role is not Role.OWNER:

@@ -26,11 +26,11 @@ from coeval.study.people.accounts import (
     sign_in_by_huggingface,
     sign_in_with_password,
 )
+from coeval.study.people.membership import list_members
 from coeval.study.people.sessions import (
     get_member,
     get_signed_in,
     hash_token,
-    list_people,
     set_role,
     sign_in,
     sign_out,
@@ -255,7 +255,7 @@ def test_a_link_never_makes_more_than_an_annotator(context: Context, owner: Pers
         assert accounts.is_guest(db, worker.id)
     with pytest.raises(NotAllowedError, match="crowd"):
         sign_in(context, worker.name)
-    assert worker in list_people(context, owner)
+    assert worker in [one.person for one in list_members(context, owner)]
 
 
 def test_settings_choose_the_kind() -> None:

@@ -35,6 +35,7 @@ MENDED: dict[str, str] = {
     r"/(p_below_667|p_below_800|replicates|replicates_left_out|n_swaps|exact|se_null|z)$": "likewise",
     r"^/actions/(overall|evidence)/": "headings with words before their colon were taken for lines",
     r"^/quotes/": "quotations that are nearly in the output, or in the input, are found since",
+    r"^/alignment/.*epsilon$|^/alignment/epsilon$": "people whom nobody's link had brought were counted as crowd",
     r"/prediction_powered/": "likewise, and one judge was used where there are several",
 }
 """Patterns of places whose numbers were wrong, and what was wrong with them."""

@@ -372,8 +372,16 @@ def setup_prefill() -> list[Door]:
 
 def setup_people() -> list[Door]:
     role = named("role-name", role_role="annotator")
+    group, account = chosen("group-names", group_group="expert"), named("role-name")
+    opened: dict[str, Any] = {"first": ("people",), "pick": False}
     return [
-        Door("people.sessions.list_people", setup("people", "select", pick=False), OWN, OWN),
+        Door("people.membership.list_members", setup("people", "select", pick=False), OWN, OWN),
+        Door("people.membership.set_group", setup("group-save", put=group, **opened)),
+        # nobody disables their own account
+        Door(
+            "people.membership.disable_account", setup("account-disable", put=account, **opened), ("other",)
+        ),
+        Door("people.membership.enable_account", setup("account-enable", put=account, **opened)),
         Door("people.sessions.set_role", setup("role-save", first=("people",), put=role, pick=False)),
         Door("people.sessions.end_sessions", setup("sessions-end", put=named("sessions-name"), pick=False)),
         Door("people.accounts.list_invitations", setup("hosting", "select", pick=False), OWN, OWN),

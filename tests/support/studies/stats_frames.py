@@ -16,7 +16,7 @@ from coeval.stats.frames import (
 )
 
 FILLED: dict[str, Any] = {
-    "group": "researcher",
+    "group": "team",
     "criterion": "clear",
     "arm": "assisted",
     "draft_score": np.nan,
@@ -92,7 +92,7 @@ def simulate_frames(
                 rows.append(
                     {
                         "annotator": f"p{person}",
-                        "group": "crowd" if person % 2 else "researcher",
+                        "group": "crowd" if person % 2 else "team",
                         "instance": names[place],
                         "criterion": criterion,
                         "arm": "blind" if is_blind else "assisted",

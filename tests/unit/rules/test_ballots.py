@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coeval.domain import MAX_REMARK, Action, Ballot, Origin, Proposal, Role, Vote
+from coeval.domain import MAX_REMARK, Action, Ballot, Group, Origin, Proposal, Vote
 from coeval.errors import InputError
-from coeval.rules.ballots import Chosen, Wording, ballot_group, check_ballot, choose, rate, tally
+from coeval.rules.ballots import Chosen, Wording, check_ballot, choose, rate, tally
 
 SIMPLE = Proposal("Use simple words.", id=1)
 SHORT = Proposal("Be short.", id=2)
@@ -20,8 +20,8 @@ def vote(proposal: int, action: Action, new_text: str = "", reason: str = "becau
     return Vote(action, proposal, reason, new_text)
 
 
-def ballot(person: str, *votes: Vote, role: Role = Role.ANNOTATOR) -> Ballot:
-    return Ballot(person, votes, role)
+def ballot(person: str, *votes: Vote, group: Group = Group.TEAM) -> Ballot:
+    return Ballot(person, votes, group)
 
 
 def test_check_orders_and_strips() -> None:
@@ -54,7 +54,7 @@ def test_check_refuses(votes: list[Vote], said: str) -> None:
 
 def test_tally_counts_by_hand() -> None:
     ballots = [
-        ballot("Ana", vote(1, APPROVE), vote(2, REVISE, "Be brief."), role=Role.RESEARCHER),
+        ballot("Ana", vote(1, APPROVE), vote(2, REVISE, "Be brief."), group=Group.EXPERT),
         ballot("Ben", vote(1, APPROVE), vote(2, DELETE), Vote(Action.ADD, None, "", "Be true.")),
         ballot("Cho", vote(1, DELETE), vote(2, APPROVE), Vote(Action.ADD, None, "", "be true")),
     ]
@@ -66,8 +66,9 @@ def test_tally_counts_by_hand() -> None:
     assert [wording.text for wording in count.added] == ["Be true."]  # the same words count once
     # eight votes: approve 3, revise 1, delete 2, add 2
     assert (count.overall.n, count.overall.approve, count.overall.add) == (8, 3 / 8, 2 / 8)
-    # the one researcher voted twice: approve and revise
-    assert (count.by_group["researchers"].n, count.by_group["researchers"].revise) == (2, 0.5)
+    # the one expert voted twice: approve and revise
+    assert (count.by_group[Group.EXPERT].n, count.by_group[Group.EXPERT].revise) == (2, 0.5)
+    assert list(count.by_group) == ["expert", "team"]
 
 
 def test_choose_takes_the_majority_and_asks_about_ties() -> None:
@@ -155,12 +156,6 @@ def test_two_new_wordings_have_to_be_chosen_from() -> None:
     ]
     with pytest.raises(InputError, match="“Use simple words.” has 2 new wordings: choose or write one."):
         choose(tally([SIMPLE], two), {}, [])
-
-
-def test_groups_of_voters() -> None:
-    assert [ballot_group(role) for role in (Role.OWNER, Role.RESEARCHER, Role.ANNOTATOR)] == [
-        "researchers", "researchers", "crowd",
-    ]  # fmt: skip
 
 
 def added(*texts: str) -> list[Vote]:

@@ -94,7 +94,7 @@ def test_agreement_is_alpha_of_the_pivoted_scores(study: StudyFrames, report: di
 def test_parts_of_the_agreement(study: StudyFrames, report: dict[str, Any]) -> None:
     agreement = report["agreement"]
     assert [part["arm"] for part in agreement["by_arm"]] == ["assisted", "blind"]
-    assert {part["group"] for part in agreement["by_group"]} == {"researcher", "crowd"}
+    assert {part["group"] for part in agreement["by_group"]} == {"team", "crowd"}
     assert {part["system"] for part in agreement["by_system"]} == {"s0", "s1", "s2"}
     crowd = study.scores[study.scores["group"] == "crowd"]
     table = crowd.pivot(index="annotator", columns=["instance", "criterion"], values="score")
@@ -269,7 +269,7 @@ def test_reliability_is_that_of_the_intraclass_correlations(
 def test_the_methods_paragraph_is_filled_from_the_data(study: StudyFrames, report: dict[str, Any]) -> None:
     text = methods_paragraph(study, report)
     assert text.startswith(
-        "5 annotators (3 researchers and 2 crowd workers) scored 60 instances (20 documents by 3 systems) by "
+        "5 annotators (3 team members and 2 crowd workers) scored 60 instances (20 documents by 3 systems) by "
         "2 criteria"
     )
     assert f"its mean over 2 criteria is {report['agreement']['headline']['value']:.3f} [" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coeval.stats.frames import ASSISTED, BLIND, CROWD, FIRST, RESEARCHER, UNDRAFTED, StudyFrames
+from coeval.stats.frames import ASSISTED, BLIND, CROWD, EXPERT, FIRST, TEAM, UNDRAFTED, StudyFrames
 
 Document = Mapping[str, Any]
 UNDEFINED = "undefined"
@@ -31,7 +31,7 @@ def methods_paragraph(study: StudyFrames, report: Document) -> str:
 
 def _people(study: StudyFrames, report: Document) -> str:
     groups = list(study.group_of.values())
-    labels = {RESEARCHER: "researcher", CROWD: "crowd worker"}
+    labels = {TEAM: "team member", EXPERT: "expert", CROWD: "crowd worker"}
     kinds = [_count(groups.count(group), label) for group, label in labels.items() if group in groups]
     scales = {f"{low:g} to {high:g}" for low, high in study.scales.values()}
     scale = f"on a scale from {scales.pop()}" if len(scales) == 1 else "on the criteria's own scales"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coeval.store.queries.scrutiny.submissions import OUTCOME, published
 
-GROUP = "CASE a.role WHEN 'annotator' THEN 'crowd' ELSE 'researcher' END AS \"group\""
+GROUP = '(SELECT g.group_name FROM annotator_group g WHERE g.annotator = a.id) AS "group"'
 STANDING = f"""{GROUP},
   CASE v.purpose WHEN 'check' THEN 1 ELSE 0 END AS "check",
   CASE WHEN v.annotator IS NOT NULL AND e.state IN ('rejected', 'blocked', 'removed') THEN 1 ELSE 0 END AS rejected,

@@ -149,7 +149,7 @@ SELECT
   (SELECT max(id) FROM run), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch),
-  (SELECT group_concat(role) FROM (SELECT role FROM annotator ORDER BY id))
+  (SELECT group_concat(group_name) FROM (SELECT group_name FROM annotator_group ORDER BY annotator))
 """
 
 

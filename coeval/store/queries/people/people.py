@@ -30,8 +30,13 @@ def list_people(db: Database) -> list[Person]:
     return [person_of(row) for row in db.table("annotator").rows_where(order_by="id")]
 
 
-def count_owners(db: Database) -> int:
-    return int(scalar(db, "SELECT count(*) FROM annotator WHERE role = 'owner'"))
+def count_owners(db: Database, *, besides: int = 0) -> int:
+    """Owners who can sign in, one person left out."""
+    sql = (
+        "SELECT count(*) FROM annotator a WHERE role = 'owner' AND id <> ? AND NOT EXISTS"
+        " (SELECT 1 FROM disabling d WHERE d.annotator = a.id AND d.enabled_at IS NULL)"
+    )
+    return int(scalar(db, sql, [besides]))
 
 
 def ensure_person(db: Database, name: str, role: Role = Role.ANNOTATOR) -> Person:

@@ -1,0 +1,115 @@
+"""Set-up's People tab in Chromium: an account is disabled and enabled, and people are put in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coeval.domain import Role
+from coeval.settings import SignIn, load_settings
+from coeval.store import Store
+from coeval.study.access import OPERATOR, Context
+from coeval.study.importing.importing import import_study
+from coeval.study.people.accounts import build_link, invite
+from coeval.study.people.membership import list_members
+from tests.conftest import make_study
+from tests.support.live_server import free_port
+from tests.support.server import Running
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+PASSWORD = "correct horse battery"
+
+
+class Host:
+    """A server with accounts and one study."""
+
+    def __init__(self, context: Context, browser: Browser) -> None:
+        self.context, self.browser = context, browser
+
+    def accept(self, role: Role, name: str) -> Page:
+        """Somebody in a browser of their own, who took up an invitation."""
+        page = self.browser.new_context(viewport={"width": 1440, "height": 1000}).new_page()
+        page.set_default_timeout(20_000)
+        page.goto(build_link(self.context.settings, invite(self.context, OPERATOR, role)))
+        page.get_by_label("Your name").fill(name)
+        page.get_by_label("Choose a password").fill(PASSWORD)
+        page.get_by_role("button", name="Go on").click()
+        page.get_by_text(f"{name} · {role}").wait_for()
+        return page
+
+    def group_of(self, name: str) -> str:
+        return next(str(m.group) for m in list_members(self.context, OPERATOR) if m.person.name == name)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Host]:
+    port, path = free_port(), tmp_path_factory.mktemp("people") / "coeval.db"
+    settings = replace(
+        load_settings({}, db=path), sign_in=SignIn.ACCOUNTS, public_url=f"http://127.0.0.1:{port}"
+    )
+    context = Context(Store(path), settings)
+    import_study(context, OPERATOR, make_study(1))
+    with Running(context, port=port):
+        yield Host(context, browser)
+
+
+@pytest.fixture(scope="module")
+def owner(host: Host) -> Page:
+    return host.accept(Role.OWNER, "Olu")
+
+
+def open_people(page: Page, host: Host) -> None:
+    page.goto(f"{host.context.settings.public_url}/admin/?task=demo&tab=people")
+    page.locator("#progress").get_by_text("Olu").wait_for()
+
+
+def choose(page: Page, field: str, name: str) -> None:
+    page.click(f"#{field} input")
+    page.get_by_role("option", name=name).click()
+
+
+def sign_in(page: Page, name: str) -> None:
+    page.get_by_label("Your name").fill(name)
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_an_owner_disables_an_account_and_enables_it_again(host: Host, owner: Page) -> None:
+    worker = host.accept(Role.ANNOTATOR, "Ana")
+    open_people(owner, host)
+    choose(owner, "role-name", "Ana")
+    owner.click("#account-disable")
+    owner.locator("#progress").get_by_text("disabled since").wait_for()
+    worker.reload()
+    sign_in(worker, "Ana")
+    worker.get_by_text("This account is disabled; the work done with it is kept.").wait_for()
+    owner.click("#account-enable")
+    owner.locator("#progress").get_by_text("disabled since").wait_for(state="detached")
+    sign_in(worker, "Ana")
+    worker.get_by_text("Ana · annotator").wait_for()
+    worker.context.close()
+
+
+def test_an_owner_cannot_disable_themselves(host: Host, owner: Page) -> None:
+    open_people(owner, host)
+    choose(owner, "role-name", "Olu")
+    owner.click("#account-disable")
+    owner.get_by_text("This is your own account").wait_for()
+
+
+def test_an_owner_puts_people_in_a_group(host: Host, owner: Page) -> None:
+    host.accept(Role.ANNOTATOR, "Ben").context.close()
+    assert host.group_of("Ben") == "team"
+    open_people(owner, host)
+    choose(owner, "group-names", "Ben")
+    owner.keyboard.press("Escape")
+    owner.locator("#group-group").get_by_label("expert").check()
+    owner.click("#group-save")
+    owner.locator("#progress tr", has_text="Ben").get_by_text("expert").wait_for()
+    assert host.group_of("Ben") == "expert"
