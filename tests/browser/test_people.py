@@ -16,8 +16,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.accounts import build_link, invite
 from coeval.study.people.membership import list_members
 from tests.conftest import make_study
-from tests.support.live_server import free_port
-from tests.support.server import Running
+from tests.support.serving.live_server import free_port
+from tests.support.serving.server import Running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -19,8 +19,8 @@ from coeval.study.people.sessions import get_signed_in, set_role, sign_in
 from coeval.study.scrutiny import steps
 from coeval.study.statistics import get_frames
 from tests.conftest import make_study
-from tests.support.crowd import link
-from tests.support.scrutiny_steps import save
+from tests.support.studies.crowd_links import link
+from tests.support.studies.scrutiny_steps import save
 
 PASSWORD = "correct horse battery"
 
