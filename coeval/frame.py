@@ -182,7 +182,7 @@ class _Judging:
         )
         async with runner:
             protocol = await self._prepare(runner.ask)
-            items = protocol.group((one, by) for one in self.instances for by in self.criteria)
+            items = protocol.group((instance, by) for instance in self.instances for by in self.criteria)
             with _Bar(len(items), progress) as bar:
                 summary = await run_all(
                     items,
@@ -206,8 +206,8 @@ class _Judging:
         if run.steps:
             folder = run.judge_options().templates
             steps = {
-                one.text: await draft_steps(ask, self.task, one, run.model, templates=folder)
-                for one in members
+                criterion.text: await draft_steps(ask, self.task, criterion, run.model, templates=folder)
+                for criterion in members
             }
         options = run.judge_options(steps)
         if not get_protocol(run.protocol).uses_assistants or run.ablation:

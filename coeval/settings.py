@@ -168,17 +168,17 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
 
 def _load_sign_in(values: Mapping[str, str], oauth: OAuth | None) -> SignIn:
-    wanted = values.get("COEVAL_SIGN_IN", "").strip().lower()
-    if not wanted:
+    stated = values.get("COEVAL_SIGN_IN", "").strip().lower()
+    if not stated:
         return SignIn.HUGGINGFACE if oauth else SignIn.NAMES
-    if wanted not in list(SignIn):
-        raise InputError(f"COEVAL_SIGN_IN is “{wanted}”: set it to one of {', '.join(SignIn)}.")
-    if wanted == SignIn.HUGGINGFACE and oauth is None:
+    if stated not in list(SignIn):
+        raise InputError(f"COEVAL_SIGN_IN is “{stated}”: set it to one of {', '.join(SignIn)}.")
+    if stated == SignIn.HUGGINGFACE and oauth is None:
         missing = ", ".join(name for name in SPACE_OAUTH if not values.get(name))
         raise InputError(
             f"Sign-in by Hugging Face needs {missing}: a Space sets them when its README says hf_oauth: true."
         )
-    return SignIn(wanted)
+    return SignIn(stated)
 
 
 def _load_oauth(values: Mapping[str, str]) -> OAuth | None:

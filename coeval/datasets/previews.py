@@ -39,9 +39,11 @@ def preview_source(format: str, source: Source, limit: int) -> Preview:
     columns = ("instance", "document", "system", "input", "output")
     rows: list[tuple[str, ...]] = []
     count = 0
-    for count, one in enumerate(source.instances, start=1):
+    for count, instance in enumerate(source.instances, start=1):
         if count <= limit:
-            rows.append((one.external_id, one.document, one.system, one.input, one.output))
+            rows.append(
+                (instance.external_id, instance.document, instance.system, instance.input, instance.output)
+            )
     return Preview(format, columns, (), {}, tuple(rows), count)
 
 

@@ -69,8 +69,10 @@ def source_of(study: Study) -> Source:
         task=study.task,
         instances=study.instances,
         criteria=study.criteria,
-        runs=tuple(one.run for one in study.runs),
-        drafts=Rows(lambda: ((one.run.label, draft) for one in study.runs for draft in one.drafts)),
+        runs=tuple(imported.run for imported in study.runs),
+        drafts=Rows(
+            lambda: ((imported.run.label, draft) for imported in study.runs for draft in imported.drafts)
+        ),
         submissions=study.submissions,
         notes=study.notes,
     )

@@ -278,15 +278,15 @@ class StudyFrames:
 def once(statistic: Callable[..., Found]) -> Callable[..., Found]:
     """A pure function of frames whose result is kept while they are, as several sections ask for it."""
     known: WeakKeyDictionary[StudyFrames, dict[Any, Found]] = WeakKeyDictionary()
-    wanted = signature(statistic)
+    parameters = signature(statistic)
 
     @wraps(statistic)
     def kept(study: StudyFrames, **options: Any) -> Found:
-        asked = wanted.bind(study, **options)
+        asked = parameters.bind(study, **options)
         asked.apply_defaults()
-        found, key = known.setdefault(study, {}), tuple(asked.kwargs.items())
-        if key not in found:
-            found[key] = statistic(study, **options)
-        return found[key]
+        computed, key = known.setdefault(study, {}), tuple(asked.kwargs.items())
+        if key not in computed:
+            computed[key] = statistic(study, **options)
+        return computed[key]
 
     return kept

@@ -84,13 +84,13 @@ def get_table_files(context: Context, person: Person, slug: str, kind: str) -> d
     Raises:
         InputError: for another kind.
     """
-    found = get_paper_tables(context, person, slug)
+    tables = get_paper_tables(context, person, slug)
     if kind == "csv":
-        return {name: to_csv(frame) for name, frame in found.items() if isinstance(frame, pd.DataFrame)}
+        return {name: to_csv(frame) for name, frame in tables.items() if isinstance(frame, pd.DataFrame)}
     names = {"md": ("methods.md", "tables.md"), "latex": ("tables.tex",)}.get(kind)
     if names is None:
         raise InputError(f"There is no format “{kind}” for tables; choose csv, md or latex.")
-    return {name: str(found[name]) for name in names}
+    return {name: str(tables[name]) for name in names}
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ def _read_scores(db: Database, task: Task) -> StudyFrames:
     scores = _frame(reports.read(db, reports.SCORES, task=task.id, criteria_set=set_id))
     everybody = people.list_people(db)
     named = scores.assign(
-        annotator=_named(scores["annotator"], {one.id: one.name for one in everybody}),
+        annotator=_named(scores["annotator"], {person.id: person.name for person in everybody}),
         group=_named(scores["annotator"], list_groups(db)),
         instance=_named(scores["instance"], dict(zip(instances["id"], instances["instance"], strict=True))),
         criterion=_named(scores["criterion"], {criterion.id: criterion.text for criterion in members}),

@@ -71,6 +71,6 @@ def copy_setup(context: Context, person: Person, slug: str, name: str) -> Task:
         current = criteria.get_criteria_set(db, task.id)
         if current is not None:
             criteria.add_criteria_set(
-                db, new.id, [replace(one, id=0) for one in current.criteria], person.name
+                db, new.id, [replace(criterion, id=0) for criterion in current.criteria], person.name
             )
         return new

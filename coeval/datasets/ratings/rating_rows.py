@@ -152,5 +152,5 @@ def _parse_number(text: str) -> float | None:
 
 @lru_cache(maxsize=1_000)
 def _parse_scale(text: str) -> tuple[int, int] | None:
-    found = _SCALE.fullmatch(text)
-    return (int(found[1]), int(found[2])) if found else None
+    match = _SCALE.fullmatch(text)
+    return (int(match[1]), int(match[2])) if match else None

@@ -105,8 +105,8 @@ def read_row_score(line: str) -> float | None:
     >>> read_row_score("2. score：5")
     5.0
     """
-    found = _NUMBER.search(_OUT_OF_FIVE.sub("", _POINT_TWO.sub("", line.strip())))
-    return float(found[0]) if found else None
+    match = _NUMBER.search(_OUT_OF_FIVE.sub("", _POINT_TWO.sub("", line.strip())))
+    return float(match[0]) if match else None
 
 
 def read_time(value: object) -> str:

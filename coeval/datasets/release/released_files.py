@@ -56,13 +56,13 @@ class Section:
 
     def find(self, instance: str, output: str) -> int | None:
         """Where an instance stands in the lists: at its number if the output is there, else by the output."""
-        wanted = output.strip()
+        text_sought = output.strip()
         position = (
             int(instance) - 1 if instance.isascii() and instance.isdigit() and len(instance) < 10 else -1
         )
-        if 0 <= position < len(self.targets) and str(self.targets[position]).strip() == wanted:
+        if 0 <= position < len(self.targets) and str(self.targets[position]).strip() == text_sought:
             return position
-        places = [place for place, text in enumerate(self.targets) if str(text).strip() == wanted]
+        places = [place for place, text in enumerate(self.targets) if str(text).strip() == text_sought]
         return places[0] if len(places) == 1 else None
 
     def text(self, criterion: str, position: int) -> str:

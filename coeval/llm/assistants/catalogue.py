@@ -110,7 +110,7 @@ def imported_assistant(
 
 def describe_assistants(assistants: Sequence[Assistant], numbers: Mapping[str, int]) -> str:
     """The assistants as a numbered list for a prompt; ``numbers`` gives each criterion's number there."""
-    return "\n".join(_describe(place, one, numbers) for place, one in enumerate(assistants, 1))
+    return "\n".join(_describe(place, assistant, numbers) for place, assistant in enumerate(assistants, 1))
 
 
 def _describe(place: int, assistant: Assistant, numbers: Mapping[str, int]) -> str:

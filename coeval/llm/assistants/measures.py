@@ -29,12 +29,12 @@ def rouge(kind: str, against: str) -> Scorer:
 
 def bleu(against: str) -> Scorer:
     """Sentence BLEU (Papineni et al. 2002) with sacrebleu's smoothing and effective order, from 0 to 100."""
-    return lambda instances: [_compare(one, against, _sentence_bleu) for one in instances]
+    return lambda instances: [_compare(instance, against, _sentence_bleu) for instance in instances]
 
 
 def chrf(against: str) -> Scorer:
     """chrF (Popović 2015) as sacrebleu computes it, from 0 to 100."""
-    return lambda instances: [_compare(one, against, _sentence_chrf) for one in instances]
+    return lambda instances: [_compare(instance, against, _sentence_chrf) for instance in instances]
 
 
 def tfidf_cosine(against: str) -> Scorer:
@@ -45,7 +45,7 @@ def tfidf_cosine(against: str) -> Scorer:
     """
 
     def score(instances: Sequence[Instance]) -> list[float]:
-        pairs = [(_words(one.output), _words(_other(one, against))) for one in instances]
+        pairs = [(_words(instance.output), _words(_other(instance, against))) for instance in instances]
         texts = [words for pair in pairs for words in pair if words]
         seen = Counter(word for words in texts for word in words)
         weights = {word: math.log((1 + len(texts)) / (1 + count)) + 1 for word, count in seen.items()}
@@ -82,10 +82,12 @@ def _words(text: str) -> Counter[str]:
 def _cosine(left: Counter[str], right: Counter[str], weights: dict[str, float]) -> float:
     if not left or not right:
         return math.nan
-    one = {word: count * weights[word] for word, count in left.items()}
-    two = {word: count * weights[word] for word, count in right.items()}
-    product = math.fsum(value * two[word] for word, value in one.items() if word in two)
-    norm = math.sqrt(math.fsum(v * v for v in one.values())) * math.sqrt(
-        math.fsum(v * v for v in two.values())
+    left_weights = {word: count * weights[word] for word, count in left.items()}
+    right_weights = {word: count * weights[word] for word, count in right.items()}
+    product = math.fsum(
+        value * right_weights[word] for word, value in left_weights.items() if word in right_weights
+    )
+    norm = math.sqrt(math.fsum(v * v for v in left_weights.values())) * math.sqrt(
+        math.fsum(v * v for v in right_weights.values())
     )
     return min(1.0, product / norm)

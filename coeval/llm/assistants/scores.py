@@ -51,6 +51,6 @@ def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.Da
 
 
 def _correlation(assistant: pd.Series[float], fused: pd.Series[float]) -> dict[str, object]:
-    found = correlations(fused.to_numpy(), assistant.to_numpy()).dataset
-    values = {method: float(found.of(method)) for method in METHODS}
-    return {"n": found.n, **values, "reason": found.pearson.reason or ""}
+    over_instances = correlations(fused.to_numpy(), assistant.to_numpy()).dataset
+    values = {method: float(over_instances.of(method)) for method in METHODS}
+    return {"n": over_instances.n, **values, "reason": over_instances.pearson.reason or ""}

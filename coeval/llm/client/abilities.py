@@ -55,14 +55,16 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
     body: dict[str, Any] = {"model": request.model, "messages": _messages(request, abilities)}
     if request.schema is not None:
         _ask_for_json(body, request.schema, abilities.rung)
-    wanted: dict[str, float | str | None] = {
+    parameters: dict[str, float | str | None] = {
         "temperature": request.temperature,
         "top_p": request.top_p,
         "reasoning_effort": request.reasoning_effort or None,
         "n": answers if answers > 1 else None,
     }
     body |= {
-        name: value for name, value in wanted.items() if value is not None and name not in abilities.refused
+        name: value
+        for name, value in parameters.items()
+        if value is not None and name not in abilities.refused
     }
     if request.max_tokens is not None and abilities.limit:
         body[abilities.limit] = request.max_tokens

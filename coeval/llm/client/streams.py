@@ -33,7 +33,7 @@ def join_stream(content: str) -> dict[str, Any] | None:
                 _append(choices.setdefault(_index(piece), _empty()), piece)
     if not choices and not body:
         return None
-    whole = [{**one, "message": _message(one.pop("_parts"))} for _, one in sorted(choices.items())]
+    whole = [{**choice, "message": _message(choice.pop("_parts"))} for _, choice in sorted(choices.items())]
     return body | {"choices": whole}
 
 

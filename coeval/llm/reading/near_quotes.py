@@ -27,16 +27,16 @@ def locate_nearly(span: str, text: str) -> tuple[int, int] | None:
 
     A passage with other numbers, or with a "not" more or less, says something else however alike it looks.
     """
-    wanted = fold_offsets(span).text.strip()
-    if not MIN_LENGTH <= len(wanted) <= MAX_LENGTH:
+    quote = fold_offsets(span).text.strip()
+    if not MIN_LENGTH <= len(quote) <= MAX_LENGTH:
         return None
     folded = _fold(text[:MAX_TEXT])
-    alignment = fuzz.partial_ratio_alignment(wanted, folded.text, score_cutoff=LIKENESS)
-    if alignment is None or alignment.dest_end <= alignment.dest_start or len(folded.text) < len(wanted):
+    alignment = fuzz.partial_ratio_alignment(quote, folded.text, score_cutoff=LIKENESS)
+    if alignment is None or alignment.dest_end <= alignment.dest_start or len(folded.text) < len(quote):
         return None
     start, end = _whole_words(folded.text, alignment.dest_start, alignment.dest_end)
     passage = folded.text[start:end]
-    if fuzz.ratio(wanted, passage) < LIKENESS or _facts(wanted) != _facts(passage):
+    if fuzz.ratio(quote, passage) < LIKENESS or _facts(quote) != _facts(passage):
         return None
     return folded.slice_of(start, end)
 

@@ -129,8 +129,8 @@ def _locate(span: str, output: str) -> Quote:
         if start >= 0:
             return Quote(span, start, start + len(text))
     folded = _fold_output(output)
-    wanted = fold_offsets(span).text.strip()
-    for text in dict.fromkeys((wanted, wanted.rstrip(_TRAILING))):
+    quote = fold_offsets(span).text.strip()
+    for text in dict.fromkeys((quote, quote.rstrip(_TRAILING))):
         place = _find_folded(text, folded, output) if text else None
         if place:
             return Quote(span, *place)

@@ -76,25 +76,25 @@ class _Reader:
 
     def read(self, number: int, line: bytes) -> Call | BadLine:
         try:
-            found = json.loads(line.decode("utf-8-sig"))
+            result = json.loads(line.decode("utf-8-sig"))
         except (ValueError, RecursionError):
             return BadLine(number, "it is not JSON: was the file cut off?")
-        if not isinstance(found, dict) or not isinstance(found.get("custom_id"), str):
+        if not isinstance(result, dict) or not isinstance(result.get("custom_id"), str):
             return BadLine(number, "it has no custom_id: it is no line of batch results")
-        name = _CUSTOM_ID.fullmatch(found["custom_id"])
+        name = _CUSTOM_ID.fullmatch(result["custom_id"])
         if name is None:
-            return BadLine(number, f"its custom_id {found['custom_id'][:80]!r} was not written by CoEval")
-        if "body" in found and "response" not in found:
+            return BadLine(number, f"its custom_id {result['custom_id'][:80]!r} was not written by CoEval")
+        if "body" in result and "response" not in result:
             return BadLine(number, "it is a question and not a result: give the file that came back")
-        return self._call(name[1], int(name[2]), found)
+        return self._call(name[1], int(name[2]), result)
 
-    def _call(self, request_hash: str, sample: int, found: dict[str, Any]) -> Call:
-        request = self._questions.get(found["custom_id"])
-        response = found.get("response")
+    def _call(self, request_hash: str, sample: int, result: dict[str, Any]) -> Call:
+        request = self._questions.get(result["custom_id"])
+        response = result.get("response")
         body = response.get("body") if isinstance(response, dict) else None
         served = str(body.get("model") or "") if isinstance(body, dict) else ""
         received = "" if body is None else json.dumps(body)
-        answer, error = _outcome(found, received)
+        answer, error = _outcome(result, received)
         return Call(
             request_hash=request_hash,
             sample=sample,
@@ -109,16 +109,16 @@ class _Reader:
         )
 
 
-def _outcome(found: dict[str, Any], received: str) -> tuple[Answer | None, str]:
+def _outcome(result: dict[str, Any], received: str) -> tuple[Answer | None, str]:
     """The answer on a line of results, or why there is none."""
     try:
-        return _answer(found, received), ""
+        return _answer(result, received), ""
     except CallError as error:
         return None, str(error)
 
 
-def _answer(found: dict[str, Any], received: str) -> Answer:
-    response, error = found.get("response"), found.get("error")
+def _answer(result: dict[str, Any], received: str) -> Answer:
+    response, error = result.get("response"), result.get("error")
     if not isinstance(response, dict):
         details = error if isinstance(error, dict) else {}
         said = redact(str(details.get("message") or details.get("code") or "no reason given"))

@@ -50,11 +50,11 @@ def forecast(
     """
     known = [_look_up(ledger, request, number, endpoint) for request, number in sample]
     calls = round(n * known.count(None) / len(sample)) if sample else n
-    made = [(request, call) for (request, _), call in zip(sample, known, strict=True) if call is not None]
+    answered = [(request, call) for (request, _), call in zip(sample, known, strict=True) if call is not None]
     asked = [request for (request, _), call in zip(sample, known, strict=True) if call is None]
-    prompt = round(calls * _mean([estimate_tokens(r) for r in asked], 0.0) * _correction(made))
-    completion = round(calls * _completion_tokens(asked, [call for _, call in made], answer_tokens))
-    latency = _mean([call.latency_ms / 1000 for _, call in made if call.latency_ms], CALL_SECONDS)
+    prompt = round(calls * _mean([estimate_tokens(r) for r in asked], 0.0) * _correction(answered))
+    completion = round(calls * _completion_tokens(asked, [call for _, call in answered], answer_tokens))
+    latency = _mean([call.latency_ms / 1000 for _, call in answered if call.latency_ms], CALL_SECONDS)
     return Forecast(
         calls=calls,
         cached=n - calls,
@@ -73,13 +73,13 @@ def _mean(values: Sequence[float], default: float) -> float:
     return fmean(values) if values else default
 
 
-def _correction(made: Sequence[tuple[Request, Call]]) -> float:
+def _correction(answered: Sequence[tuple[Request, Call]]) -> float:
     """Tokens that the endpoint counted for each one that the rule of thumb gives."""
-    counted = sum(call.prompt_tokens for _, call in made)
-    guessed = sum(estimate_tokens(request) for request, call in made if call.prompt_tokens)
+    counted = sum(call.prompt_tokens for _, call in answered)
+    guessed = sum(estimate_tokens(request) for request, call in answered if call.prompt_tokens)
     return counted / guessed if counted and guessed else 1.0
 
 
-def _completion_tokens(asked: Sequence[Request], made: Sequence[Call], answer_tokens: float) -> float:
-    usual = _mean([call.completion_tokens for call in made if call.completion_tokens], answer_tokens)
+def _completion_tokens(asked: Sequence[Request], calls: Sequence[Call], answer_tokens: float) -> float:
+    usual = _mean([call.completion_tokens for call in calls if call.completion_tokens], answer_tokens)
     return _mean([min(usual, request.max_tokens or usual) for request in asked], usual)

@@ -141,12 +141,12 @@ def pairwise_alpha(
     data = parse_ratings(ratings, value_domain)
     known = check_level(level)
     check_words(data, known)
-    found = Pairs()
+    pairs = Pairs()
     for (a, b), n, value in pair_alphas(data, known):
         details = {"n": n, "n_units": n, "level": known}
         pair = data.annotators[a], data.annotators[b]
-        found[pair] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
-    return found
+        pairs[pair] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
+    return pairs
 
 
 def pair_alphas(data: Ratings, level: Level) -> Iterator[tuple[tuple[int, int], int, float]]:

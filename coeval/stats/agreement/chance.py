@@ -74,8 +74,8 @@ def coefficient(data: Ratings, weights: Any, confidence: float, chance: Chance) 
     counts, times = as_numbers(distinct_rows(data.counts[data.per_unit > 0]))
     matrix = weights_of(weights, data)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    found = chance(shares, times, matrix) if len(times) else (np.nan, np.zeros(0))
-    return assembled(data, counts, times, matrix, found, confidence)
+    expected = chance(shares, times, matrix) if len(times) else (np.nan, np.zeros(0))
+    return assembled(data, counts, times, matrix, expected, confidence)
 
 
 def assembled(

@@ -142,8 +142,10 @@ def respread(name: str, estimate: Estimate, data: Ratings, clusters: Clusters) -
     weights, chance = CHANCES[name]
     rated = data.per_unit > 0
     part = clusters.of(np.flatnonzero(rated))
-    found = chance_coefficient(data.numbers, weights, chance)
-    return estimate.having(**found.interval(data.counts[rated].astype(float), part, float(estimate), 0.95))
+    coefficient = chance_coefficient(data.numbers, weights, chance)
+    return estimate.having(
+        **coefficient.interval(data.counts[rated].astype(float), part, float(estimate), 0.95)
+    )
 
 
 def alpha_levels(
@@ -172,20 +174,20 @@ def alpha_levels(
     part = clusters.of(np.flatnonzero(paired))
     if len(data.categories) > MANY:
         return {level: _of_many_values(data, part, level, details, confidence) for level in levels}
-    counts, found = data.counts[paired].astype(float), {}
+    counts, by_level = data.counts[paired].astype(float), {}
     drawn: Numbers | None = None
     for level in levels:
         value, named = point_alpha(data, level), details | {"level": level}
         if np.isnan(value):
-            found[level] = undefined_alpha(named)
+            by_level[level] = undefined_alpha(named)
             continue
         coefficient = alpha_coefficient(data.numbers, level)
         spread = coefficient.interval(counts, part, value, confidence)
         if drawn is None and replicates:
             drawn = draw_sums(part.sums(coefficient.columns(counts)), replicates, seed)
         shares = _shares_below(coefficient.value(drawn)) if drawn is not None else {}
-        found[level] = Estimate(value, **(named | spread | shares))
-    return found
+        by_level[level] = Estimate(value, **(named | spread | shares))
+    return by_level
 
 
 def _shares_below(drawn: Numbers) -> dict[str, Any]:
@@ -261,7 +263,7 @@ def mean_alpha(
     ends = np.cumsum([table.shape[1] for table in tables])[:-1]
 
     def mean(rows: Numbers) -> Numbers:
-        alphas = [one.value(part) for one, part in zip(places, np.split(rows, ends, axis=1), strict=True)]
+        alphas = [place.value(part) for place, part in zip(places, np.split(rows, ends, axis=1), strict=True)]
         return np.asarray(np.mean(alphas, axis=0))
 
     more = np.hstack(added)

@@ -103,9 +103,11 @@ def percent_agreement(
     0.4444
     """
     data = parse_ratings(ratings, value_domain)
-    found = coefficient(data, weights, confidence, lambda shares, times, w: (0.0, np.zeros(len(shares))))
+    estimate = coefficient(data, weights, confidence, lambda shares, times, w: (0.0, np.zeros(len(shares))))
     return (
-        found if len(data.categories) != 1 or not found.n_units else Estimate(1.0, **basics_of(data), se=0.0)
+        estimate
+        if len(data.categories) != 1 or not estimate.n_units
+        else Estimate(1.0, **basics_of(data), se=0.0)
     )
 
 

@@ -59,8 +59,8 @@ def cohen_kappa(
         shares, size = _given_table(table, proportions, n)
         left_out, matrix = 0, _matrix(weights, np.arange(1.0, len(shares) + 1))
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    found = _coefficient(shares, size, matrix, *_cohen_chance(rows, columns, matrix), confidence)
-    return _with_null(found, rows, columns, matrix).having(n_left_out=left_out)
+    kappa = _coefficient(shares, size, matrix, *_cohen_chance(rows, columns, matrix), confidence)
+    return _with_null(kappa, rows, columns, matrix).having(n_left_out=left_out)
 
 
 def kappas_of_tables(tables: Numbers, matrix: Numbers) -> Numbers:
@@ -103,10 +103,10 @@ def two_rater_table(table: Any, weights: Any = None, confidence: float = 0.95) -
         "brennan_prediger": (float(matrix.sum()) / q**2, np.zeros_like(matrix)),
         "percent": (0.0, np.zeros_like(matrix)),
     }
-    found = Result(
+    coefficients = Result(
         {name: _coefficient(shares, n, matrix, *chance, confidence) for name, chance in chances.items()}
     )
-    return Result(found, krippendorff=_small_sample(found["scott"], n, confidence))
+    return Result(coefficients, krippendorff=_small_sample(coefficients["scott"], n, confidence))
 
 
 def _crossed(data: Ratings) -> tuple[Numbers, float, int]:
@@ -165,14 +165,14 @@ def _coefficient(
     return Estimate(value, **details, **t_interval(value, se, n - 1, confidence))
 
 
-def _with_null(found: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers) -> Estimate:
+def _with_null(kappa: Estimate, rows: Numbers, columns: Numbers, matrix: Numbers) -> Estimate:
     """Error and z under no agreement (Fleiss, Cohen and Everitt 1969, equation 9)."""
-    if not found.defined:
-        return found
+    if not kappa.defined:
+        return kappa
     pe, influence = _cohen_chance(rows, columns, matrix)
     variance = (np.outer(rows, columns) * (matrix - influence) ** 2).sum() - pe**2
-    se_null = float(np.sqrt(max(variance, 0.0) / found.n) / (1 - pe))
-    return found.having(se_null=se_null, z=found / se_null if se_null > 0 else np.nan)
+    se_null = float(np.sqrt(max(variance, 0.0) / kappa.n) / (1 - pe))
+    return kappa.having(se_null=se_null, z=kappa / se_null if se_null > 0 else np.nan)
 
 
 def _small_sample(scott: Estimate, n: float, confidence: float) -> Estimate:

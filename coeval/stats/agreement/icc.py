@@ -63,13 +63,13 @@ def _respread(
         _all_forms(data.where(group[data.unit] != name), confidence)
         for name in range(int(group.max(initial=-1)) + 1)
     ]
-    found = {}
+    spread_forms = {}
     for name, value in forms.items():
         values = np.array([part[name] for part in without])
         spread = jackknife_interval(float(value), values, clusters.kind, confidence=confidence, n=clusters.n)
         del spread["p_value"], spread["bias"]
-        found[name] = value.having(**cut(spread, -np.inf, 1.0)) if value.defined else value
-    return found
+        spread_forms[name] = value.having(**cut(spread, -np.inf, 1.0)) if value.defined else value
+    return spread_forms
 
 
 class Forms(Result):
@@ -78,8 +78,8 @@ class Forms(Result):
     def __getattr__(self, name: str) -> Estimate:
         if len(name) == 5 and name.startswith("icc"):
             name = f"ICC({name[3]},{name[4]})"
-        found: Estimate = super().__getattr__(name)
-        return found
+        form: Estimate = super().__getattr__(name)
+        return form
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ def _all_forms(data: Ratings, confidence: float) -> dict[str, Estimate]:
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
     one_way, two_way = _one_way(data, n), two_way_squares(data, n, raters)
-    found = {"ICC(1,1)": _single(one_way, confidence), "ICC(1,k)": _mean(one_way, confidence)}
+    forms = {"ICC(1,1)": _single(one_way, confidence), "ICC(1,k)": _mean(one_way, confidence)}
     if isinstance(two_way, str):
-        found |= dict.fromkeys(("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"), Estimate.undefined(two_way))
+        forms |= dict.fromkeys(("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"), Estimate.undefined(two_way))
     else:
-        found |= {"ICC(3,1)": _single(two_way, confidence), "ICC(3,k)": _mean(two_way, confidence)}
-        found |= _absolute(two_way, confidence)
-    return {form: found[form].having(**basics) for form in FORMS}
+        forms |= {"ICC(3,1)": _single(two_way, confidence), "ICC(3,k)": _mean(two_way, confidence)}
+        forms |= _absolute(two_way, confidence)
+    return {form: forms[form].having(**basics) for form in FORMS}
 
 
 def _one_way(data: Ratings, n: int) -> _Squares:
@@ -174,8 +174,8 @@ def two_way_squares(data: Ratings, n: int, raters: int) -> _Squares | str:
 
 def _shared(data: Ratings, rater: np.ndarray, raters: int, per_unit: np.ndarray) -> np.ndarray:
     """N' diag(1 / k_u) N: how much of their units each two raters share."""
-    one = sparse.csr_matrix((np.ones(len(rater)), (rater, data.unit)), shape=(raters, data.n_units))
-    return np.asarray((one.multiply(1 / per_unit).tocsr() @ one.T).toarray())
+    ratings = sparse.csr_matrix((np.ones(len(rater)), (rater, data.unit)), shape=(raters, data.n_units))
+    return np.asarray((ratings.multiply(1 / per_unit).tocsr() @ ratings.T).toarray())
 
 
 def _f_test(squares: _Squares) -> dict[str, float]:

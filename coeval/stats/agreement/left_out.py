@@ -55,10 +55,10 @@ def leave_one_out(
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     check_words(data, known)
     parsed = parse_clusters(clusters, data.n_units)
-    found = [_without_one(data, parsed, place, known, confidence) for place in range(data.n_annotators)]
-    adjusted = adjust_bh([row.difference.details.get("p_value", np.nan) for row in found])
+    rows = [_without_one(data, parsed, place, known, confidence) for place in range(data.n_annotators)]
+    adjusted = adjust_bh([row.difference.details.get("p_value", np.nan) for row in rows])
     return [
-        replace(row, difference=row.difference.having(p_bh=p)) for row, p in zip(found, adjusted, strict=True)
+        replace(row, difference=row.difference.having(p_bh=p)) for row, p in zip(rows, adjusted, strict=True)
     ]
 
 

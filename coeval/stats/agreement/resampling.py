@@ -81,16 +81,16 @@ def bootstrap_levels(
     """``bootstrap_alpha`` at several levels from the same draws."""
     sample, basics = sample_units(data), counted(data)
     drawn = draw_alphas(sample, levels, replicates, seed)
-    found = {}
+    by_level = {}
     for level in levels:
         value, details = point_alpha(data, level), basics | {"level": level}
         if np.isnan(value):
-            found[level] = undefined_alpha(details)
+            by_level[level] = undefined_alpha(details)
             continue
         bend = _acceleration(sample, level) if method == "bca" else 0.0
         spread = summarise(drawn[level], value, basics["n_units"], confidence, bend, method)
-        found[level] = Estimate(value, **details, **spread, **_shares_below(spread["distribution"]))
-    return found
+        by_level[level] = Estimate(value, **details, **spread, **_shares_below(spread["distribution"]))
+    return by_level
 
 
 def _acceleration(sample: Units, level: Level) -> float:
@@ -219,7 +219,7 @@ def _clustered(
         return jackknife_interval(gap, np.empty(0), clusters.kind, n=clusters.n)
     kept = np.flatnonzero((a.per_unit > 1) | (b.per_unit > 1))
     first, second = (alpha_coefficient(side.numbers, level) for side in (a, b))
-    tables = [one.columns(side.counts[kept].astype(float)) for one, side in ((first, a), (second, b))]
+    tables = [places.columns(side.counts[kept].astype(float)) for places, side in ((first, a), (second, b))]
     width, part = tables[0].shape[1], clusters.of(kept)
 
     def difference(rows: Numbers) -> Numbers:
@@ -256,5 +256,5 @@ def _draw_differences(
 
 
 def _difference(drawn: Numbers, value: float, n: int, confidence: float) -> dict[str, Any]:
-    found = summarise(drawn, value, n, confidence)
-    return found | {"p_value": inverted(found.pop("distribution"), value, n)}
+    summary = summarise(drawn, value, n, confidence)
+    return summary | {"p_value": inverted(summary.pop("distribution"), value, n)}

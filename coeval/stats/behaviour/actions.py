@@ -179,8 +179,8 @@ class ArmBehaviours:
 
     def of(self, name: str) -> Share:
         """One of ``BEHAVIOURS``."""
-        found: Share = getattr(self, name)
-        return found
+        share: Share = getattr(self, name)
+        return share
 
 
 @dataclass(frozen=True)
@@ -271,6 +271,6 @@ def others_median(unit: Codes, score: Numbers) -> tuple[Numbers, Codes]:
         return np.asarray(values[np.minimum(place, len(values) - 1)])
 
     middle = (other((others - 1) // 2) + other(others // 2)) / 2 if len(values) else values
-    found, counts = np.empty(len(unit)), np.empty(len(unit), dtype=np.int64)
-    found[order], counts[order] = np.where(others > 0, middle, np.nan), others
-    return found, counts
+    medians, counts = np.empty(len(unit)), np.empty(len(unit), dtype=np.int64)
+    medians[order], counts[order] = np.where(others > 0, middle, np.nan), others
+    return medians, counts

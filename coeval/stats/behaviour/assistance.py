@@ -104,18 +104,18 @@ def draft_effects(scores: Any, *, confidence: float = 0.95) -> DraftEffects:
     shifted, instances = int((frame["shift"].fillna(0) != 0).sum()), int(frame["instance"].nunique())
     totals = dict(zip(SUMS, sums.sum(axis=0), strict=True))
     of_arms = {"n_assisted": int(totals["n_assisted"]), "n_blind": int(totals["n_blind"])}
-    found = {}
+    effects = {}
     for name, (reason, value) in _estimates(totals).items():
         counts = {**(of_arms if name != "pull" else {"n_shifted": shifted}), "n_instances": instances}
         if reason:
-            found[name] = Estimate.undefined(reason, **counts)
+            effects[name] = Estimate.undefined(reason, **counts)
             continue
         spread = sums_interval(sums, _OF_SUMS[name], kind, confidence=confidence, value=value)
         others = sums_interval(of_people, _OF_SUMS[name], PEOPLE, confidence=confidence, value=value)
         each = sums_interval(of_both, _OF_SUMS[name], UNITS, confidence=confidence, value=value)
         wider = crossed_interval(value, spread, others, each, confidence=confidence)
-        found[name] = Estimate(value, **counts, **spread, **wider)
-    return DraftEffects(**found)
+        effects[name] = Estimate(value, **counts, **spread, **wider)
+    return DraftEffects(**effects)
 
 
 def arm_alphas(scores: Any, *, level: str = "ordinal", confidence: float = 0.95) -> ArmAlphas:

@@ -189,5 +189,5 @@ def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
     order = known.groupby("annotator").cumcount()
     size = known.groupby("annotator")["score"].transform("size")
     known = known.assign(part=(order * parts // size) + 1).dropna(subset=["gap"])
-    found = known.groupby(["annotator", "part"])["gap"].agg(n="size", mean_gap="mean")
-    return found.reset_index()
+    gaps = known.groupby(["annotator", "part"])["gap"].agg(n="size", mean_gap="mean")
+    return gaps.reset_index()

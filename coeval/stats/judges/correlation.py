@@ -89,17 +89,17 @@ def correlations(
     if len(y) != len(x):
         raise ValueError(f"human has {len(x)} scores and model {len(y)}; give one of each for every item.")
     both = ~(np.isnan(x) | np.isnan(y))
-    found = Correlations(
+    point = Correlations(
         dataset=_dataset_level(x[both], y[both]),
         document=_document_level(x, y, both, documents),
         system=_system_level(x, y, both, systems),
     )
     if clusters is None:
-        return found
+        return point
     kept = np.flatnonzero(both)
     part = parse_clusters(clusters, len(x)).of(kept)
     without = leave_groups_out(x[kept], y[kept], _cut(documents, kept), _cut(systems, kept), part.groups())
-    return spread_levels(found, without, part.kind, part.n)
+    return spread_levels(point, without, part.kind, part.n)
 
 
 def _cut(codes: Codes | None, kept: Codes) -> Codes | None:
@@ -147,7 +147,7 @@ def _between_means(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
     return correlate(human, model, method)
 
 
-def spread_levels(found: Correlations, without: Numbers, kind: str, n: int) -> Correlations:
+def spread_levels(point: Correlations, without: Numbers, kind: str, n: int) -> Correlations:
     """The correlations with the intervals that their values without each group of clusters give."""
 
     def spread(level: LevelCorrelations, place: int) -> LevelCorrelations:
@@ -159,7 +159,7 @@ def spread_levels(found: Correlations, without: Numbers, kind: str, n: int) -> C
             values[method] = value.having(**interval | keep) if value.defined else value
         return replace(level, **values)
 
-    return Correlations(spread(found.dataset, 0), spread(found.document, 1), spread(found.system, 2))
+    return Correlations(spread(point.dataset, 0), spread(point.document, 1), spread(point.system, 2))
 
 
 def correlate(x: Numbers, y: Numbers, method: str) -> float:
@@ -202,8 +202,8 @@ def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
     if len(x) < 3:
         return Estimate(correlate(x, y, method), n=len(x), p_value=np.nan)
     test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
-    found = test(x, y)
-    return Estimate(float(found.statistic), n=len(x), p_value=float(found.pvalue))
+    tested = test(x, y)
+    return Estimate(float(tested.statistic), n=len(x), p_value=float(tested.pvalue))
 
 
 def _level(values: dict[str, Estimate], n: int, groups: int, used: int) -> LevelCorrelations:
@@ -283,8 +283,8 @@ def _within(x: Numbers, y: Numbers, codes: Codes, method: str) -> Numbers:
     varies = _varies(x, place) & _varies(y, place)
     x, y = (np.asarray(side - (np.bincount(place, side) / sizes)[place]) for side in (x, y))
     xy, xx, yy = (np.bincount(place, product) for product in (x * y, x * x, y * y))
-    found: Numbers = np.divide(xy, np.sqrt(xx * yy), out=np.full(len(sizes), np.nan), where=varies)
-    return found
+    coefficients: Numbers = np.divide(xy, np.sqrt(xx * yy), out=np.full(len(sizes), np.nan), where=varies)
+    return coefficients
 
 
 def _varies(values: Numbers, place: Codes) -> Any:
@@ -308,10 +308,10 @@ def _within_kendall(x: Numbers, y: Numbers, place: Codes) -> Numbers:
         for row, product in enumerate((dx * dy, dx * dx, dy * dy)):
             sums[row] += np.bincount(group[same], product, len(sizes))
     bottom = np.sqrt(sums[1] * sums[2])
-    found = _quotient(sums[0], bottom, bottom > 0)
+    coefficients = _quotient(sums[0], bottom, bottom > 0)
     for large in np.flatnonzero(sizes > SMALL):
-        found[large] = correlate(x[place == large], y[place == large], "kendall")
-    return found
+        coefficients[large] = correlate(x[place == large], y[place == large], "kendall")
+    return coefficients
 
 
 def table_correlations(tables: Numbers, values: Numbers) -> dict[str, Numbers]:

@@ -137,16 +137,16 @@ def _swapped(h: Numbers, x: Numbers, y: Numbers, place: Codes, signs: Numbers, m
     n, fixed = len(h), (middle**2 + half**2).sum()
     by_swap = [np.bincount(place, part, signs.shape[1]) for part in (h * half, half, middle * half)]
     pull, shift, cross = (signs @ np.column_stack(by_swap)).T
-    found = []
+    means = []
     for side in (1, -1):
         spread = fixed + side * 2 * cross - (middle.sum() + side * shift) ** 2 / n
         top = h @ middle + side * pull
-        found.append(
+        means.append(
             np.divide(
                 top, np.sqrt((h @ h) * np.maximum(spread, 0)), out=np.zeros(len(signs)), where=spread > 1e-12
             )
         )
-    return np.asarray(found[0] - found[1])
+    return np.asarray(means[0] - means[1])
 
 
 def bootstrap_test(

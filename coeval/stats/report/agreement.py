@@ -278,8 +278,8 @@ def _intervals(levels: Levels) -> dict[Level, dict[str, Any]]:
         "p_below_800",
     )
     return {
-        level: {name: found.details[name] for name in names if name in found.details}
-        for level, found in levels.items()
+        level: {name: estimate.details[name] for name in names if name in estimate.details}
+        for level, estimate in levels.items()
     }
 
 
@@ -288,23 +288,23 @@ def _left_out(row: LeftOut) -> Without:
 
 
 def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[CriterionPart]:
-    model, found = study.shown_scores, []
+    model, rows = study.shown_scores, []
     for position, criterion in enumerate(study.criteria):
         scored = _of_criterion(study.scored, study, position)
         genuine = study.ratings(_of_criterion(study.genuine, study, position))
         joined = with_llm(genuine, model[model.index % len(study.criteria) == position])
         part = _part(study, {"criterion": criterion}, scored, alphas[position])
-        found.append(CriterionPart(part, _plain_levels(joined)))
-    return found
+        rows.append(CriterionPart(part, _plain_levels(joined)))
+    return rows
 
 
 def _plain_levels(data: Ratings) -> Levels:
     """The three alphas alone."""
-    found: dict[Level, Estimate] = {}
+    by_level: dict[Level, Estimate] = {}
     for level in SHOWN:
         value, details = point_alpha(data, level), counted(data) | {"level": level}
-        found[level] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
-    return found
+        by_level[level] = undefined_alpha(details) if np.isnan(value) else Estimate(value, **details)
+    return by_level
 
 
 def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
@@ -335,16 +335,16 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
     names = list(pd.Series(values, dtype=object).replace("", None).dropna().unique())
     if column == "arm":
         names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in names]
-    found = []
+    parts = []
     for name in names:
         own, label = values == name, {column: name, "name": name}
         if own.all():
-            found.append(replace(whole, label=label))
+            parts.append(replace(whole, label=label))
             continue
         data = study.ratings(study.rated[own])
         levels = alpha_levels(data, study.clusters_of(data), SHOWN, replicates=replicates, seed=seed)
-        found.append(_part(study, label, scored[own], levels))
-    return found
+        parts.append(_part(study, label, scored[own], levels))
+    return parts
 
 
 def _part(study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, levels: Levels) -> Part:
@@ -353,7 +353,7 @@ def _part(study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, le
     counts = counted(data)
     return Part(
         label=label,
-        counts=Counts(*(counts[one.name] for one in fields(Counts))),
+        counts=Counts(*(counts[field.name] for field in fields(Counts))),
         humans=levels,
         interval={
             **interval,

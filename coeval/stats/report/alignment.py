@@ -226,9 +226,11 @@ def _judge(
     parts, tables = [], []
     for k, criterion in enumerate(study.criteria):
         own = model[model.index % width == k]
-        found, table = _spread(study, met[met["unit"] % width == k], met)
-        parts.append(AgainstCriterion(criterion, _against(study, reference, people, own, epsilon, found, k)))
-        tables.append((found, table))
+        correlated, table = _spread(study, met[met["unit"] % width == k], met)
+        parts.append(
+            AgainstCriterion(criterion, _against(study, reference, people, own, epsilon, correlated, k))
+        )
+        tables.append((correlated, table))
     return JudgeRow(
         run=judge.run,
         label=judge.label,
@@ -270,7 +272,7 @@ def _spread(
 ) -> tuple[Correlations, Numbers]:
     """The correlations with intervals over clusters, and their values without each group of clusters."""
     human, llm = met["human"].to_numpy(), met["llm"].to_numpy()
-    found = correlations(human, llm, met["document"], met["system"])
+    point = correlations(human, llm, met["document"], met["system"])
     groups = int((met if whole is None else whole)["group"].max()) + 1 if len(met) else 0
     without = np.full((groups, len(LEVELS), len(METHODS)), np.nan)
     rows = leave_groups_out(
@@ -282,7 +284,7 @@ def _spread(
     )
     without[: len(rows)] = rows
     clusters = len(np.unique(study.clusters.code[met["unit"].to_numpy(dtype=np.int64)])) if len(met) else 0
-    return spread_levels(found, without, study.clusters.kind, clusters), without
+    return spread_levels(point, without, study.clusters.kind, clusters), without
 
 
 def _mean_over_criteria(
@@ -295,18 +297,18 @@ def _mean_over_criteria(
         means, used = {}, 0
         for k, method in enumerate(METHODS):
             known = [
-                (found.of(level).of(method), table[:, place, k])
-                for found, table in tables
-                if found.of(level).of(method).defined
+                (correlated.of(level).of(method), table[:, place, k])
+                for correlated, table in tables
+                if correlated.of(level).of(method).defined
             ]
             used = len(known)
             if not known:
-                reasons = [found.of(level).of(method).reason for found, _ in tables]
+                reasons = [correlated.of(level).of(method).reason for correlated, _ in tables]
                 means[method] = Spelled(Estimate.undefined(reasons[0] or NO_LABELS if reasons else NO_LABELS))
                 continue
-            value = float(np.mean([one for one, _ in known]))
+            value = float(np.mean([coefficient for coefficient, _ in known]))
             # a criterion that no item of the group belongs to is as it was without the group
-            without = [np.where(np.isnan(row), one, row) for one, row in known]
+            without = [np.where(np.isnan(row), coefficient, row) for coefficient, row in known]
             interval = jackknife_interval(value, np.mean(without, axis=0), study.clusters.kind, n=clusters)
             means[method] = Spelled(Estimate(value, **cut(interval, -1.0, 1.0)), ("p_value",))
         levels[level] = Mean(**means, n_criteria=used)
@@ -319,7 +321,7 @@ def _against(
     people: Ratings,
     model: pd.Series[float],
     epsilon: float,
-    found: Correlations,
+    correlated: Correlations,
     criterion: int | None = None,
 ) -> Against:
     """One run against people, over all criteria or one."""
@@ -331,7 +333,7 @@ def _against(
     plain, rounded = _alt_tests(study, reference, model, epsilon)
     return Against(
         n_units=len(both),
-        correlations=found,
+        correlations=correlated,
         pairwise_accuracy=pairwise_accuracy(human, machine, groups),
         confusion=_confusion(study, people, model, criterion),
         alt_test=plain,
@@ -355,14 +357,22 @@ def _confusion(
     own = places % width == criterion if criterion is not None else np.ones(len(places), dtype=bool)
     scores = model.reindex(places).to_numpy(dtype=float, copy=True)
     scores[~own] = np.nan
-    found = median_confusion(people, scores)
-    table = found.table
+    confusion = median_confusion(people, scores)
+    table = confusion.table
     cells = [
         Cell(float(people_score), float(model_score), float(table.loc[people_score, model_score]))
         for people_score in table.index
         for model_score in table.columns
     ]
-    return MedianConfusion(found.n, found.exact, found.within_one, found.bias, found.mae, found.reason, cells)
+    return MedianConfusion(
+        confusion.n,
+        confusion.exact,
+        confusion.within_one,
+        confusion.bias,
+        confusion.mae,
+        confusion.reason,
+        cells,
+    )
 
 
 def _alt_tests(

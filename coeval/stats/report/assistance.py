@@ -43,9 +43,11 @@ class AssistanceSection:
 @once
 def draft_effects_section(study: StudyFrames) -> DraftEffectsSection:
     """Adoption, distance and pull, over clusters for these people, and for people like these."""
-    found = draft_effects(_scored(study))
+    effects = draft_effects(_scored(study))
     names = ("p_value", *COUNTS, *OTHER_PEOPLE)
-    return DraftEffectsSection(*(Spelled(one, names) for one in (found.adoption, found.distance, found.pull)))
+    return DraftEffectsSection(
+        *(Spelled(effect, names) for effect in (effects.adoption, effects.distance, effects.pull))
+    )
 
 
 def assistance_section(study: StudyFrames) -> AssistanceSection:

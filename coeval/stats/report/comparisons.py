@@ -44,12 +44,12 @@ class Judge:
 
 def list_judges(study: StudyFrames) -> list[Judge]:
     """Every run that scored something, in the order of the drafts."""
-    found = []
+    judges = []
     for run, part in study.model_scores.groupby("run", sort=False):
         scores = part.drop_duplicates("unit", keep="last").set_index("unit")["score"]
         shown = bool(part["shown"].astype(bool).any())
-        found.append(Judge(str(run), str(part["run_label"].iloc[0]), shown, scores))
-    return found
+        judges.append(Judge(str(run), str(part["run_label"].iloc[0]), shown, scores))
+    return judges
 
 
 def human_means(scored: pd.DataFrame) -> pd.Series[float]:
@@ -106,16 +106,16 @@ def compare_runs(
         main = next((judge for judge in judges if judge.shown), judges[0])
         pairs = [(main, judge) for judge in judges if judge is not main]
     items, width = human_means(scored), max(len(study.criteria), 1)
-    found = []
+    rows = []
     for a, b in pairs:
         both = items.index.intersection(a.scores.index).intersection(b.scores.index)
         for k, criterion in enumerate(study.criteria):
             units = both[both % width == k].to_numpy(dtype=np.int64)
             sides = [np.asarray(side[units], dtype=float) for side in (items, a.scores, b.scores)]
-            found.append(_compared(study, a, b, criterion, units, sides, replicates, seed))
-    holm = adjust_holm([row.permutation.p_value for row in found])
+            rows.append(_compared(study, a, b, criterion, units, sides, replicates, seed))
+    holm = adjust_holm([row.permutation.p_value for row in rows])
     of_systems = adjust_holm(
-        [row.permutation_systems.p_value if row.permutation_systems else np.nan for row in found]
+        [row.permutation_systems.p_value if row.permutation_systems else np.nan for row in rows]
     )
     return [
         replace(
@@ -123,7 +123,7 @@ def compare_runs(
             permutation=replace(row.permutation, p_holm=p),
             permutation_systems=row.permutation_systems and replace(row.permutation_systems, p_holm=q),
         )
-        for row, p, q in zip(found, holm, of_systems, strict=True)
+        for row, p, q in zip(rows, holm, of_systems, strict=True)
     ]
 
 
@@ -137,10 +137,12 @@ def _compared(
     replicates: int,
     seed: int,
 ) -> Comparison:
-    human, one, other = sides
+    human, first, second = sides
     clusters = study.clusters.of(units) if len(units) else Clusters(units, study.clusters.kind)
-    r_a, r_b, r_ab = (correlate(x, y, "pearson") for x, y in ((human, one), (human, other), (one, other)))
-    gap = bootstrap_test(human, one, other, groups=clusters.code)
+    r_a, r_b, r_ab = (
+        correlate(x, y, "pearson") for x, y in ((human, first), (human, second), (first, second))
+    )
+    gap = bootstrap_test(human, first, second, groups=clusters.code)
     if gap.defined:
         gap = gap.having(
             interval_kind=gap.interval_kind.replace("groups", clusters.kind), resampled=clusters.kind
@@ -206,7 +208,7 @@ def mean_pairwise(study: StudyFrames) -> MeanPairwise:
     wrong on purpose are left out. Pairs are correlated over all criteria's units together; pairs that share fewer
     than two units, or in which one side never varies, are left out and counted.
     """
-    found = {}
+    by_name = {}
     genuine = study.genuine
     for name, part in (
         ("people", genuine),
@@ -216,9 +218,9 @@ def mean_pairwise(study: StudyFrames) -> MeanPairwise:
         everyone = study.ratings(part, llm=True)
         rows = _pair_correlations(everyone)
         with_llm = rows["b"] == LLM
-        found[name] = _averaged(rows[~with_llm])
-        found[name.replace("people", LLM, 1)] = _averaged(rows[with_llm])
-    return found
+        by_name[name] = _averaged(rows[~with_llm])
+        by_name[name.replace("people", LLM, 1)] = _averaged(rows[with_llm])
+    return by_name
 
 
 def _pair_correlations(data: Ratings) -> pd.DataFrame:
@@ -284,15 +286,15 @@ def competence_section(people: Ratings) -> Competence:
         reason = "fewer than three people" if people.n_annotators < 3 else "more than 20 different scores"
         return Competence(reason, [])
     steps = int(np.clip(STEPS / max(len(people.code), 1), 200, 5000))
-    found = dawid_skene(people, tolerance=1e-6, max_iterations=steps)
-    if found.reason:
-        return Competence(found.reason, [])
+    model = dawid_skene(people, tolerance=1e-6, max_iterations=steps)
+    if model.reason:
+        return Competence(model.reason, [])
     rated = np.bincount(people.annotator, minlength=people.n_annotators)
     rows = [
-        PersonCompetence(name, int(n), _competence_of(found.competence.get(name)))
+        PersonCompetence(name, int(n), _competence_of(model.competence.get(name)))
         for name, n in zip(people.annotators, rated, strict=True)
     ]
-    return Competence(None, rows, found.converged, found.n_iterations)
+    return Competence(None, rows, model.converged, model.n_iterations)
 
 
 def _competence_of(value: float | None) -> Estimate:

@@ -124,14 +124,14 @@ def _powered(
         return Spelled(Estimate.undefined(LEANED))
     both = labelled.index.intersection(judged.index)
     rest = judged.index.intersection(units).difference(labelled.index)
-    found = jury_mean(
+    estimate = jury_mean(
         labelled[both].to_numpy(dtype=float),
         judged.loc[both].to_numpy(dtype=float),
         judged.loc[rest].to_numpy(dtype=float),
         clusters=study.clusters.code[both.to_numpy(dtype=np.int64)],
         clusters_unlabeled=study.clusters.code[rest.to_numpy(dtype=np.int64)],
     )
-    return Spelled(found.having(resampled=study.clusters.kind) if found.defined else found, names)
+    return Spelled(estimate.having(resampled=study.clusters.kind) if estimate.defined else estimate, names)
 
 
 def _with_ranks(
@@ -155,18 +155,18 @@ def _with_ranks(
     point = _places(_means(sums.sum(axis=0)[None, :]))[0]
     drawn = _means(draw_sums(sums, replicates, seed))
     places = _places(drawn) if len(drawn) else np.empty((0, len(known)))
-    found = {}
+    ranked = {}
     for k, row in enumerate(known):
         low, high = np.quantile(places[:, k], [0.025, 0.975]) if len(places) else (np.nan, np.nan)
         over = (drawn[:, [k]] > drawn).mean(axis=0) + (drawn[:, [k]] == drawn).mean(axis=0) / 2
-        found[row.system] = Ranked(
+        ranked[row.system] = Ranked(
             rank=int(point[k]),
             rank_low=float(low),
             rank_high=float(high),
             p_best=float((places[:, k] == 1).mean()) if len(places) else np.nan,
             beats={other.system: float(over[j]) for j, other in enumerate(known) if j != k},
         )
-    return [replace(row, ranked=found.get(row.system, row.ranked)) for row in rows]
+    return [replace(row, ranked=ranked.get(row.system, row.ranked)) for row in rows]
 
 
 def _means(sums: Numbers) -> Numbers:

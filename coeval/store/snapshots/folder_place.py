@@ -60,8 +60,8 @@ class FolderPlace:
     def get_holder(self, term: int) -> Mapping[str, str]:
         with self._translated():
             try:
-                found: dict[str, str] = json.loads((self.folder / lease_name(term)).read_text())
-                return found
+                holder: dict[str, str] = json.loads((self.folder / lease_name(term)).read_text())
+                return holder
             except (FileNotFoundError, ValueError):
                 return {}
 

@@ -73,11 +73,11 @@ class HubPlace:
     def get(self, name: str, target: Path) -> None:
         with self._translated(), TemporaryDirectory() as cache:
             stored = self.api.get_paths_info(self.repo, [name], repo_type="dataset")
-            found = Path(self.api.hf_hub_download(self.repo, name, repo_type="dataset", local_dir=cache))
-            if [file.size for file in stored if isinstance(file, RepoFile)] != [found.stat().st_size]:
+            fetched = Path(self.api.hf_hub_download(self.repo, name, repo_type="dataset", local_dir=cache))
+            if [file.size for file in stored if isinstance(file, RepoFile)] != [fetched.stat().st_size]:
                 # cut short on its way: what is at the Hub may well be whole
                 raise PassingError(f"{name} did not arrive whole from the {self.title}.")
-            shutil.copyfile(found, target)
+            shutil.copyfile(fetched, target)
 
     # ---- the lease ------------------------------------------------------------------------------------------------
 
@@ -92,8 +92,8 @@ class HubPlace:
             path = Path(folder) / "lease"
             self.get(lease_name(term), path)
             try:
-                found: dict[str, str] = json.loads(path.read_text())
-                return found
+                holder: dict[str, str] = json.loads(path.read_text())
+                return holder
             except ValueError:  # cut short on its way
                 return {}
 

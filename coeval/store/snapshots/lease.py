@@ -72,7 +72,10 @@ def take_places(
     while True:
         looks = [_wait_for(place, on_wait, patience) for place in places]
         # leases may have been cleared away: what is there was written in terms before this one
-        term = max([look.term for look in looks] + [one.term for one in list_snapshots()], default=0) + 1
+        term = (
+            max([look.term for look in looks] + [snapshot.term for snapshot in list_snapshots()], default=0)
+            + 1
+        )
         if all(patiently(patience, place.take, term, holder) for place in places):
             return term
 

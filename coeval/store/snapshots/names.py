@@ -68,7 +68,7 @@ def parse_name(name: str) -> Snapshot | None:
 
 def parse_names(names: Iterable[str]) -> list[Snapshot]:
     """Those of ours, newest first."""
-    return sorted((found for name in names if (found := parse_name(name))), reverse=True)
+    return sorted((snapshot for name in names if (snapshot := parse_name(name))), reverse=True)
 
 
 def choose_drops(names: Iterable[str]) -> Sequence[str]:
@@ -78,23 +78,30 @@ def choose_drops(names: Iterable[str]) -> Sequence[str]:
     the pages that changed since the last few whole copies.
     """
     drops: list[str] = []
-    by_lineage = sorted(parse_names(names), key=lambda one: one.lineage)
-    for _, group in groupby(by_lineage, key=lambda one: one.lineage):
+    by_lineage = sorted(parse_names(names), key=lambda snapshot: snapshot.lineage)
+    for _, group in groupby(by_lineage, key=lambda snapshot: snapshot.lineage):
         newest_first = sorted(group, reverse=True)
-        whole = [one for one in newest_first if one.whole]
-        newest_of_day = {one.time[:8]: one for one in reversed(whole)}
+        whole = [snapshot for snapshot in newest_first if snapshot.whole]
+        newest_of_day = {snapshot.time[:8]: snapshot for snapshot in reversed(whole)}
         days = sorted(newest_of_day, reverse=True)[:KEEP_DAYS]
         kept = {*whole[:KEEP_LAST], *(newest_of_day[day] for day in days)}
         since = _begin_of_chains(whole)
         drops += [
-            one.name
-            for one in newest_first
-            if (one not in kept if one.whole else one.term not in since or one.number <= since[one.term])
+            snapshot.name
+            for snapshot in newest_first
+            if (
+                snapshot not in kept
+                if snapshot.whole
+                else snapshot.term not in since or snapshot.number <= since[snapshot.term]
+            )
         ]
     return drops
 
 
 def _begin_of_chains(whole: Sequence[Snapshot]) -> dict[int, int]:
     """For each of the latest terms, the number after which changed pages are kept."""
-    terms = sorted({one.term for one in whole}, reverse=True)[:KEEP_CHAINS]
-    return {term: [one.number for one in whole if one.term == term][:KEEP_CHAINS][-1] for term in terms}
+    terms = sorted({snapshot.term for snapshot in whole}, reverse=True)[:KEEP_CHAINS]
+    return {
+        term: [snapshot.number for snapshot in whole if snapshot.term == term][:KEEP_CHAINS][-1]
+        for term in terms
+    }

@@ -86,8 +86,8 @@ def read_terms(names: Sequence[str]) -> tuple[int, bool]:
     >>> read_terms(["coeval-term-000001.lease", "coeval-term-000002.lease", "coeval-term-000002.free"])
     (2, True)
     """
-    found = [(int(match[1]), match[2] == "free") for name in names if (match := LEASE.fullmatch(name))]
-    return max(found, default=(0, True))
+    terms = [(int(match[1]), match[2] == "free") for name in names if (match := LEASE.fullmatch(name))]
+    return max(terms, default=(0, True))
 
 
 def patiently(patience: float, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

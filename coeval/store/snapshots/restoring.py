@@ -100,8 +100,8 @@ def list_chains(survey: Survey, lineage: str) -> list[Chain]:
     """Every way to a state of a lineage, the one that leads furthest first."""
     chains = []
     for place, snapshots in survey.values():
-        mine = sorted(one for one in snapshots if one.lineage == lineage)
-        for whole in (one for one in mine if one.whole):
+        mine = sorted(snapshot for snapshot in snapshots if snapshot.lineage == lineage)
+        for whole in (snapshot for snapshot in mine if snapshot.whole):
             later = [p for p in mine if not p.whole and p.term == whole.term and p.number > whole.number]
             chains.append(Chain(place, whole, later))
     return sorted(chains, key=lambda chain: (_rank(chain.tip), chain.whole), reverse=True)

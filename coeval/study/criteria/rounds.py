@@ -151,15 +151,20 @@ def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequ
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
         design = tasks.get_design(db, task.id)
-        wanted = [one for one in _open_suggestions(db, task) if one.id in suggested]
+        taken = [suggestion for suggestion in _open_suggestions(db, task) if suggestion.id in suggested]
     if current is None:
         raise NotFoundError(
             f"“{slug}” has no established criteria yet: its first version is still being voted on."
         )
-    proposals = {ballots.same_words(one.text): Proposal(one.text, one.origin) for one in current.criteria}
-    for one in wanted:
-        note = f"suggested at {_name_instance(one.instance, design)}"
-        proposals.setdefault(ballots.same_words(one.text), Proposal(one.text, Origin.HUMAN, note=note))
+    proposals = {
+        ballots.same_words(suggestion.text): Proposal(suggestion.text, suggestion.origin)
+        for suggestion in current.criteria
+    }
+    for suggestion in taken:
+        note = f"suggested at {_name_instance(suggestion.instance, design)}"
+        proposals.setdefault(
+            ballots.same_words(suggestion.text), Proposal(suggestion.text, Origin.HUMAN, note=note)
+        )
     return open_round(context, person, slug, list(proposals.values()))
 
 
@@ -179,7 +184,11 @@ def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Su
 
 def _open_suggestions(db: Database, task: Task) -> list[Suggestion]:
     voted = {ballots.same_words(text) for text in criteria.list_proposed(db, task.id)}
-    return [one for one in review.list_suggestions(db, task.id) if ballots.same_words(one.text) not in voted]
+    return [
+        suggestion
+        for suggestion in review.list_suggestions(db, task.id)
+        if ballots.same_words(suggestion.text) not in voted
+    ]
 
 
 @use_case(OWNERS)
@@ -205,9 +214,11 @@ def take_findings(context: Context, person: Person, slug: str, chosen: Sequence[
     round_ = get_round(context, person, slug)
     if round_ is None or not taken:
         raise InputError("Choose at least one suggestion to take, or leave the criteria as they are.")
-    gone = {one.index for one in taken} | {one.other for one in taken if one.other is not None}
+    gone = {finding.index for finding in taken} | {
+        finding.other for finding in taken if finding.other is not None
+    }
     kept = [proposal for n, proposal in enumerate(round_.proposals) if n not in gone]
-    wordings = dict.fromkeys(text for one in taken for text in one.suggestion)
+    wordings = dict.fromkeys(text for finding in taken for text in finding.suggestion)
     known = {ballots.same_words(proposal.text) for proposal in kept}
     new = [Proposal(text, Origin.HUMAN) for text in wordings if ballots.same_words(text) not in known]
     return open_round(context, person, slug, [*kept, *new])
@@ -275,7 +286,8 @@ def establish(
             return _same_or_refused(previous, chosen, person)
         kept = {c.text: c for c in previous.criteria} if previous else {}
         members = [
-            kept.get(one.text) or Criterion(one.text, origin=one.origin, scale=task.scale) for one in chosen
+            kept.get(choice.text) or Criterion(choice.text, origin=choice.origin, scale=task.scale)
+            for choice in chosen
         ]
         established = criteria.add_criteria_set(db, task.id, members, person.name)
         assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
@@ -286,7 +298,7 @@ def _same_or_refused(
     current: CriteriaSet | None, chosen: Sequence[ballots.Chosen], person: Person
 ) -> CriteriaSet:
     """The set that holds, where it is what this person just chose once more."""
-    texts = [one.text for one in chosen]
+    texts = [choice.text for choice in chosen]
     if (
         current is None
         or current.established_by != person.name

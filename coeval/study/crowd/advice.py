@@ -38,10 +38,22 @@ class Usual:
 
 def find_usual(people: Iterable[Participant]) -> Usual:
     """What an instance takes people usually."""
-    done = [one for one in people if one.finished]
+    done = [participant for participant in people if participant.finished]
     return Usual(
-        _median([one.active_minutes / one.finished for one in done if one.active_minutes]),
-        _median([one.wall_minutes / one.finished for one in done if one.wall_minutes]),
+        _median(
+            [
+                participant.active_minutes / participant.finished
+                for participant in done
+                if participant.active_minutes
+            ]
+        ),
+        _median(
+            [
+                participant.wall_minutes / participant.finished
+                for participant in done
+                if participant.wall_minutes
+            ]
+        ),
     )
 
 
@@ -49,24 +61,37 @@ def _median(values: list[float]) -> float | None:
     return statistics.median(values) if len(values) >= FEWEST else None
 
 
-def advise(plan: Plan, one: Participant, habits: Habits | None, usual: Usual, *, free: bool = True) -> Advice:
+def advise(
+    plan: Plan, participant: Participant, habits: Habits | None, usual: Usual, *, free: bool = True
+) -> Advice:
     """What speaks for and against somebody's submission. A suggestion: an owner decides.
 
     Pay is for the time from consent to the end, the exam included, whatever is suggested.
     """
-    part = Part(one.state, one.finished, one.held, one.timed_out if not one.held else 0, one.saves, free)
+    part = Part(
+        participant.state,
+        participant.finished,
+        participant.held,
+        participant.timed_out if not participant.held else 0,
+        participant.saves,
+        free,
+    )
     situation = find_situation(plan, part)
-    pay = round(one.wall_minutes / 60 * plan.terms.hourly_rate, 2)
-    evidence = list(_facts(one, habits))
-    code = "" if one.left and one.state not in ENDED else find_code(plan.terms, situation, part)
+    pay = round(participant.wall_minutes / 60 * plan.terms.hourly_rate, 2)
+    evidence = list(_facts(participant, habits))
+    code = (
+        "" if participant.left and participant.state not in ENDED else find_code(plan.terms, situation, part)
+    )
     if situation in (Situation.REJECTED, Situation.BLOCKED):
-        return Advice("reject", "; ".join([*evidence, one.note]), code, pay)
+        return Advice("reject", "; ".join([*evidence, participant.note]), code, pay)
     if situation is Situation.SCREENED_OUT:
-        return Advice("screen out", one.note, code, pay)
-    if one.left and not one.finished:
+        return Advice("screen out", participant.note, code, pay)
+    if participant.left and not participant.finished:
         return Advice("return", "; ".join([*evidence, "came again by another session"]), "", pay)
-    if situation is Situation.FINISHED or (situation in (Situation.CLOSED, Situation.FULL) and one.saves):
-        doubts = list(_doubts(plan, one, habits, usual))
+    if situation is Situation.FINISHED or (
+        situation in (Situation.CLOSED, Situation.FULL) and participant.saves
+    ):
+        doubts = list(_doubts(plan, participant, habits, usual))
         return Advice("look" if doubts else "approve", "; ".join([*evidence, *doubts]), code, pay)
     if situation in (Situation.CLOSED, Situation.FULL):
         return Advice("screen out", "; ".join([*evidence, f"the study was {situation}"]), code, pay)
@@ -75,34 +100,38 @@ def advise(plan: Plan, one: Participant, habits: Habits | None, usual: Usual, *,
     return Advice("wait", "; ".join(evidence), "", pay)
 
 
-def _facts(one: Participant, habits: Habits | None) -> Iterator[str]:
+def _facts(participant: Participant, habits: Habits | None) -> Iterator[str]:
     """What there is to know of the work, whatever it speaks for."""
     yield (
-        f"{one.finished} instances finished in {one.wall_minutes:.1f} minutes from consent to the end, "
-        f"{one.active_minutes:.1f} of them active"
+        f"{participant.finished} instances finished in {participant.wall_minutes:.1f} minutes from consent to the end, "
+        f"{participant.active_minutes:.1f} of them active"
     )
-    yield f"{one.failed} of {one.checks} attention checks failed" if one.checks else "no attention checks"
+    yield (
+        f"{participant.failed} of {participant.checks} attention checks failed"
+        if participant.checks
+        else "no attention checks"
+    )
     if habits is None:
         return
     if habits.caught is not None:
         yield f"{round(habits.caught * habits.n_planted)} of {habits.n_planted} planted errors caught"
     yield f"every line kept in {habits.kept_all:.0%} of {habits.n} evaluations, {habits.longest_streak} in a row"
-    if one.timed_out:
-        yield f"{one.timed_out} timed out"
+    if participant.timed_out:
+        yield f"{participant.timed_out} timed out"
 
 
-def _doubts(plan: Plan, one: Participant, habits: Habits | None, usual: Usual) -> Iterator[str]:
+def _doubts(plan: Plan, participant: Participant, habits: Habits | None, usual: Usual) -> Iterator[str]:
     """What to look at before approving."""
-    if one.failed >= plan.terms.warn_after:
+    if participant.failed >= plan.terms.warn_after:
         yield "look: attention checks failed"
     if habits is not None:
         if habits.caught is not None and habits.n_planted >= ENOUGH_PLANTED and habits.caught < FEW_CAUGHT:
             yield "look: under half of the planted errors were caught"
         if habits.longest_streak >= LONG_STREAK or (habits.kept_all == 1 and habits.n >= MANY_KEPT):
             yield "look: long runs with every line kept"
-    each = max(one.finished, 1)
+    each = max(participant.finished, 1)
     for name, minutes, median in (
-        ("active", one.active_minutes, usual.active), ("whole", one.wall_minutes, usual.wall)
+        ("active", participant.active_minutes, usual.active), ("whole", participant.wall_minutes, usual.wall)
     ):  # fmt: skip
         if median and minutes and minutes / each < FAST * median:
             yield f"look: under {FAST:.0%} of the median {name} time an instance takes"

@@ -62,10 +62,10 @@ def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
     if not known:
         raise NotFoundError("The exam has no answer keys yet: tell the study's owner.")
     detail = tuple(_grade(db, person, key) for key in known)
-    open_items = sum(one.given is None for one in detail)
+    open_items = sum(graded.given is None for graded in detail)
     if open_items:
         raise InputError(f"{open_items} of {len(detail)} items are not confirmed yet: finish them first.")
-    right = sum(one.right for one in detail)
+    right = sum(graded.right for graded in detail)
     passed = right >= math.ceil(plan.terms.pass_share * len(detail) - 1e-9)
     number = answer_keys.count_attempts(db, task.id, person.id) + 1
     return Attempt(person.id, number, right, len(detail), passed, detail)
@@ -105,14 +105,14 @@ def set_keys(context: Context, person: Person, slug: str, text: str) -> int:
             raise InputError(f"“{task.name}” has no criteria yet: establish them before writing keys.")
         rows = _read(text)
         known = tasks.get_instances_by_external_id(db, task.id, {row["instance"] for _, row in rows})
-        found = []
+        keys = []
         for line, row in rows:
             if row["instance"] not in known:
                 raise InputError(f"Line {line}: the task has no instance “{row['instance'][:80]}”.")
-            found.append(_key(line, row, known[row["instance"]].id, current))
-        _refuse_twice(found)
-        answer_keys.set_keys(db, task.id, found)
-    return len(found)
+            keys.append(_key(line, row, known[row["instance"]].id, current))
+        _refuse_twice(keys)
+        answer_keys.set_keys(db, task.id, keys)
+    return len(keys)
 
 
 def _read(text: str) -> list[tuple[int, dict[str, str]]]:
@@ -154,7 +154,7 @@ def _key(line: int, row: dict[str, str], instance: int, current: CriteriaSet) ->
     return AnswerKey(instance, criterion.id, accepted, must, row["explanation"])
 
 
-def _refuse_twice(found: list[AnswerKey]) -> None:
-    places = [(key.instance, key.criterion) for key in found]
+def _refuse_twice(keys: list[AnswerKey]) -> None:
+    places = [(key.instance, key.criterion) for key in keys]
     if len(set(places)) < len(places):
         raise InputError("An instance and criterion have two keys: leave one.")

@@ -189,7 +189,7 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     counts = [holdings.count_arms(db, "annotator", person.id, task.id), holdings.count_all_arms(db, task.id)]
     here = holdings.count_arms(db, "instance", instance, task.id)
     behind = {
-        arm: sum(_behind(arm, share, one) for one in counts) + _weigh_partner(arm, share, here)
+        arm: sum(_behind(arm, share, counted) for counted in counts) + _weigh_partner(arm, share, here)
         for arm, share in shares.items()
         if share
     }

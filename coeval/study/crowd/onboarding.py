@@ -134,7 +134,7 @@ def go_on(context: Context, person: Person, slug: str) -> None:
     """Go on after having read a warning, or where there is work again for who had found none."""
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
-        steps = [one.state for one in enrolments.list_steps(db, task.id, person.id)]
+        steps = [step.state for step in enrolments.list_steps(db, task.id, person.id)]
         if steps and steps[-1] is Standing.FULL and plan.state is StudyState.RUNNING:
             before = next(state for state in reversed(steps) if state is not Standing.FULL)
             enrolments.record_step(db, task.id, person.id, before, person.name, "looked for work again")
@@ -172,7 +172,7 @@ def withdraw(context: Context, person: Person, slug: str) -> None:
         reservations.take_back(db, person.id, task.id, reservations.RETURNED)
         reservations.reject_finished(db, person.id, task.id)
         removed = sum(
-            removal.remove_work(db, person.id, one) for one in (task.id, plan.exam) if one is not None
+            removal.remove_work(db, person.id, part) for part in (task.id, plan.exam) if part is not None
         )
         note = f"withdrew; {removed} rows deleted"
         enrolments.record_step(db, task.id, person.id, Standing.REMOVED, person.name, note)
@@ -202,7 +202,7 @@ def hand_in(context: Context, person: Person, slug: str) -> Attempt:
         return attempt
 
 
-def _require(db: Database, task: Task, person: Person, wanted: Standing) -> None:
+def _require(db: Database, task: Task, person: Person, state: Standing) -> None:
     standing = enrolments.get_enrolment(db, task.id, person.id)
-    if standing is None or standing.state is not wanted:
+    if standing is None or standing.state is not state:
         raise NotAllowedError("The study's page has moved on meanwhile: load it again.")

@@ -82,15 +82,19 @@ def export_participants(context: Context, person: Person, slug: str, *, with_ids
     writer = csv.writer(target)
     writer.writerow([*COLUMNS, "service", "service_id"] if with_ids else COLUMNS)
     for row in overview.people:
-        one, advice = row.participant, row.advice
+        participant, advice = row.participant, row.advice
         cells = [
-            one.name, one.study, one.session, one.proof, one.state, one.joined_at, one.last_save,
-            round(one.wall_minutes, 2), round(one.active_minutes, 2), one.finished, one.held, one.timed_out,
-            one.checks, one.failed, *_habit_cells(row.habits), advice.code, advice.suggestion, advice.evidence,
-            advice.pay, overview.plan.terms.currency,
+            participant.name, participant.study, participant.session, participant.proof, participant.state,
+            participant.joined_at, participant.last_save, round(participant.wall_minutes, 2),
+            round(participant.active_minutes, 2), participant.finished, participant.held, participant.timed_out,
+            participant.checks, participant.failed, *_habit_cells(row.habits), advice.code, advice.suggestion,
+            advice.evidence, advice.pay, overview.plan.terms.currency,
         ]  # fmt: skip
         writer.writerow(
-            [safe(value) for value in ([*cells, one.kind, one.service_id] if with_ids else cells)]
+            [
+                safe(value)
+                for value in ([*cells, participant.kind, participant.service_id] if with_ids else cells)
+            ]
         )
     return target.getvalue()
 
@@ -108,6 +112,13 @@ def list_reviews(context: Context, person: Person, slug: str) -> list[tuple[Part
     """Read the exams that wait for an owner, oldest first, each with its items as they were answered."""
     with context.store.read() as db:
         task, _ = require_plan(db, slug)
-        waiting = [one for one in participants.list_participants(db, task.id) if one.state is Standing.REVIEW]
-        attempts = [answer_keys.list_attempts(db, task.id, one.id) for one in waiting]
-    return [(one, tried[-1] if tried else None) for one, tried in zip(waiting, attempts, strict=True)]
+        waiting = [
+            participant
+            for participant in participants.list_participants(db, task.id)
+            if participant.state is Standing.REVIEW
+        ]
+        attempts = [answer_keys.list_attempts(db, task.id, participant.id) for participant in waiting]
+    return [
+        (participant, tried[-1] if tried else None)
+        for participant, tried in zip(waiting, attempts, strict=True)
+    ]

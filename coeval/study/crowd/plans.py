@@ -170,13 +170,15 @@ def reject(context: Context, person: Person, slug: str, name: str, *, comment: s
         raise InputError("Say why: the person may ask, and the record keeps it.")
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
-        found = require_person(db, name)
-        if enrolments.get_enrolment(db, task.id, found.id) is None:
+        rejected = require_person(db, name)
+        if enrolments.get_enrolment(db, task.id, rejected.id) is None:
             raise NotFoundError(f"{name} has not joined “{task.name}”.")
-        reservations.take_back(db, found.id, task.id, reservations.REJECTED)
-        reservations.reject_finished(db, found.id, task.id)
+        reservations.take_back(db, rejected.id, task.id, reservations.REJECTED)
+        reservations.reject_finished(db, rejected.id, task.id)
         _resume(db, task, plan)
-        return enrolments.record_step(db, task.id, found.id, Standing.REJECTED, person.name, comment.strip())
+        return enrolments.record_step(
+            db, task.id, rejected.id, Standing.REJECTED, person.name, comment.strip()
+        )
 
 
 @use_case(OWNERS)
@@ -189,16 +191,16 @@ def remove_person(context: Context, person: Person, name: str) -> dict[str, int]
         InputError: it is an owner or researcher, whose decisions the study rests on.
     """
     with context.store.write() as db:
-        found = require_person(db, name)
-        if found.role is not Role.ANNOTATOR:
-            raise InputError(f"{name} is {found.role}: only an annotator's data can be removed.")
-        studies = [tasks.get_task(db, slug) for slug in enrolments.list_studies(db, found.id)]
+        leaver = require_person(db, name)
+        if leaver.role is not Role.ANNOTATOR:
+            raise InputError(f"{name} is {leaver.role}: only an annotator's data can be removed.")
+        studies = [tasks.get_task(db, slug) for slug in enrolments.list_studies(db, leaver.id)]
         for task in studies:
             assert task is not None
-            reservations.take_back(db, found.id, task.id, reservations.RETURNED)
-        removed = removal.remove_person(db, found.id)
+            reservations.take_back(db, leaver.id, task.id, reservations.RETURNED)
+        removed = removal.remove_person(db, leaver.id)
         note = ", ".join(f"{n} {table}" for table, n in removed.items() if n) or "nothing was saved"
         for task in studies:
             assert task is not None
-            enrolments.record_step(db, task.id, found.id, Standing.REMOVED, person.name, f"removed: {note}")
+            enrolments.record_step(db, task.id, leaver.id, Standing.REMOVED, person.name, f"removed: {note}")
     return removed

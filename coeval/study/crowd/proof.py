@@ -56,8 +56,8 @@ def seal_link(seed: str, link: Link) -> str:
 
 
 def _sign(seed: str, text: str) -> str:
-    made = hmac.new(seed.encode(), text.encode(), hashlib.sha256).digest()
-    return base64.urlsafe_b64encode(made).decode().rstrip("=")
+    digest = hmac.new(seed.encode(), text.encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def is_same(given: str, expected: str) -> bool:
@@ -123,4 +123,4 @@ def read_token(token: str, keys_url: str, host: str) -> Link:
 def _is_for(audience: object, host: str) -> bool:
     """Whether a token was made for this site; its audience is a domain, or the study's whole address."""
     named = audience if isinstance(audience, list) else [audience]
-    return any(host and (urlsplit(str(one)).netloc or str(one)) == host for one in named)
+    return any(host and (urlsplit(str(address)).netloc or str(address)) == host for address in named)

@@ -44,8 +44,8 @@ class Worker:
             should_stop=_Watch(self.context, job),
             job=job.id,
         )
-        found = self._read(job)
-        if found.state is JobState.CANCELLED:
+        stored = self._read(job)
+        if stored.state is JobState.CANCELLED:
             self._update(job, done=report.done, failed=report.failed)
             return
         state = JobState.DONE if report.complete else JobState.FAILED
@@ -57,16 +57,16 @@ class Worker:
     def _update(self, job: Job, **values: object) -> None:
         with self.context.store.write() as db:
             if "state" not in values:
-                found = jobs.get_job(db, job.id)
-                if found is not None and found.state is JobState.CANCELLED:
+                stored = jobs.get_job(db, job.id)
+                if stored is not None and stored.state is JobState.CANCELLED:
                     values.pop("message", None)
             jobs.update_job(db, job.id, **values)
 
     def _read(self, job: Job) -> Job:
         with self.context.store.read() as db:
-            found = jobs.get_job(db, job.id)
-        assert found is not None
-        return found
+            stored = jobs.get_job(db, job.id)
+        assert stored is not None
+        return stored
 
 
 class _Watch:
@@ -80,8 +80,8 @@ class _Watch:
         if time.monotonic() - self._asked > 0.5:
             self._asked = time.monotonic()
             with self.context.store.read() as db:
-                found = jobs.get_job(db, self.job.id)
-            self._stop = found is not None and found.state is JobState.CANCELLED
+                stored = jobs.get_job(db, self.job.id)
+            self._stop = stored is not None and stored.state is JobState.CANCELLED
         return self._stop
 
 

@@ -73,7 +73,7 @@ def open_kept(
             term = take_places(
                 places,
                 holder,
-                lambda: [one for _, names in first_survey.values() for one in names],
+                lambda: [name for _, names in first_survey.values() for name in names],
                 on_wait,
                 patience,
             )
@@ -119,9 +119,9 @@ def _bring_back(settings: Settings, places: Sequence[Place], patience: float) ->
         if mine is None or later is None or later.term <= mine.term:
             return None
         return restore(path, survey, mine.id, patience)
-    wanted = _choose_lineage(settings, survey)
-    if wanted is not None:
-        return restore(path, survey, wanted, patience)
+    lineage = _choose_lineage(settings, survey)
+    if lineage is not None:
+        return restore(path, survey, lineage, patience)
     if path.exists() and path.stat().st_size:
         raise StorageError(
             f"{path} is damaged, and there is no snapshot to go back to: restore a backup, or move the file away, or "
@@ -133,14 +133,16 @@ def _bring_back(settings: Settings, places: Sequence[Place], patience: float) ->
 def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
     """The lineage to follow where there is no live file; None where no place holds any snapshot."""
     newest = list_lineages(survey)
-    wanted = settings.snapshots.lineage
-    if wanted and wanted not in newest:
-        raise StorageError(f"No place holds a snapshot of the lineage {wanted}, which COEVAL_LINEAGE names.")
-    named = [one for one in newest if one]  # files before there were lineages give way to any that has one
-    if wanted or not newest:
-        return wanted or None
+    chosen = settings.snapshots.lineage
+    if chosen and chosen not in newest:
+        raise StorageError(f"No place holds a snapshot of the lineage {chosen}, which COEVAL_LINEAGE names.")
+    named = [
+        lineage for lineage in newest if lineage
+    ]  # files before there were lineages give way to any that has one
+    if chosen or not newest:
+        return chosen or None
     if len(named) > 1:
-        lines = "; ".join(f"{one}, last saved {newest[one].taken_at}" for one in named)
+        lines = "; ".join(f"{lineage}, last saved {newest[lineage].taken_at}" for lineage in named)
         raise StorageError(
             f"The places of snapshots hold {len(named)} studies: {lines}. Set COEVAL_LINEAGE to the one to go on with."
         )

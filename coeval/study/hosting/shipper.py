@@ -228,7 +228,9 @@ class Shipper:
         name = render_name(keeper.lineage, keeper.term, number, utc_now(), hash_file(path), whole=whole)
         self.place.put(path, name, choose_drops if whole else None)
         if whole:
-            others = {one.lineage for one in parse_names(self.place.list_names())} - {keeper.lineage}
+            others = {snapshot.lineage for snapshot in parse_names(self.place.list_names())} - {
+                keeper.lineage
+            }
             self.state = replace(self.state, lineages=tuple(sorted(others)))
 
     def _note_sent(self, sent: Waiting) -> None:

@@ -154,5 +154,5 @@ def _open_round(db: Database, task: Task, current: CriteriaSet | None, proposals
     if not proposals or criteria.get_round(db, task.id) is not None:
         return
     kept = {criterion.text: criterion.id for criterion in current.criteria} if current else {}
-    marked = [replace(one, kept_criterion=kept.get(one.text)) for one in proposals]
+    marked = [replace(proposal, kept_criterion=kept.get(proposal.text)) for proposal in proposals]
     criteria.add_round(db, task.id, current.version + 1 if current else 1, marked)

@@ -116,10 +116,10 @@ def get_invitation(context: Context, token: str) -> Invitation:
 
 
 def _require_invitation(db: Database, token: str) -> Invitation:
-    found = accounts.get_invitation(db, hash_token(token))
-    if found is None:
+    invitation = accounts.get_invitation(db, hash_token(token))
+    if invitation is None:
         raise NotAllowedError("This invitation was used or has run out: ask for a new one.")
-    return found
+    return invitation
 
 
 def accept_invitation(
@@ -273,14 +273,14 @@ def sign_in_by_huggingface(
     """
     if context.settings.sign_in is not SignIn.HUGGINGFACE:
         raise NotAllowedError("Hugging Face is not in use here: use the sign-in page.")
-    wanted = context.settings.owner.casefold()
-    owns = bool(wanted) and profile.name.casefold() == wanted
+    owner = context.settings.owner.casefold()
+    owns = bool(owner) and profile.name.casefold() == owner
     with context.store.write() as db:
         account = accounts.get_account(db, "huggingface", profile.subject)
         person = (
             account.person if account else _add_stranger(db, "huggingface", profile.subject, profile.name)
         )
-        owns = owns and accounts.ensure_named_owner(db, wanted, profile.subject)
+        owns = owns and accounts.ensure_named_owner(db, owner, profile.subject)
         if owns and person.role is not Role.OWNER:
             people.set_role(db, person.id, Role.OWNER)
             accounts.set_guest(db, person.id, False)
@@ -299,11 +299,11 @@ def ensure_linked(db: Database, service: str, subject: str) -> Person:
 
 def _add_stranger(db: Database, kind: str, subject: str, name: str) -> Person:
     """A guest under a name that is nobody else's: a stranger never takes over what a name did before."""
-    wanted = free = check_name(name[: MAX_NAME - 8])
+    preferred = free = check_name(name[: MAX_NAME - 8])
     number = 1
     while people.get_person(db, free):
         number += 1
-        free = f"{wanted} ({number})"
+        free = f"{preferred} ({number})"
     person = people.ensure_person(db, free, Role.ANNOTATOR)
     accounts.add_account(db, Account(person, kind, subject, guest=True))
     return person

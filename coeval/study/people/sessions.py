@@ -123,10 +123,10 @@ def require_person(db: Database, name: str) -> Person:
     Raises:
         NotFoundError: nobody of that name has signed in or was imported.
     """
-    found = people.get_person(db, name)
-    if found is None:
+    person = people.get_person(db, name)
+    if person is None:
         raise NotFoundError(f"Nobody called “{name}” is known: they sign in once, then get a role.")
-    return found
+    return person
 
 
 @use_case(OWNERS)
@@ -138,23 +138,23 @@ def set_role(context: Context, person: Person, name: str, role: Role) -> Person:
         InputError: the study would be left without an owner.
     """
     with context.store.write() as db:
-        found = require_person(db, name)
-        account = accounts.get_account_of(db, found.id)
+        changed = require_person(db, name)
+        account = accounts.get_account_of(db, changed.id)
         if account and account.kind in LINK_KINDS and role is not Role.ANNOTATOR:
             raise InputError(
                 f"{name} comes in by a crowd service's link, which proves too little for a {role}: invite them to "
                 "make an account."
             )
         if (
-            found.role is Role.OWNER
+            changed.role is Role.OWNER
             and role is not Role.OWNER
-            and not people.count_owners(db, besides=found.id)
+            and not people.count_owners(db, besides=changed.id)
         ):
             raise InputError(f"{name} is the only owner: make somebody else an owner first.")
-        people.set_role(db, found.id, role)
+        people.set_role(db, changed.id, role)
         if role is not Role.OWNER:
-            accounts.revoke_invitations_by(db, found.id)
+            accounts.revoke_invitations_by(db, changed.id)
         if account and account.kind not in LINK_KINDS:
             # a role from an owner makes a stranger one of the team
-            accounts.set_guest(db, found.id, False)
-    return Person(found.name, role, found.id)
+            accounts.set_guest(db, changed.id, False)
+    return Person(changed.name, role, changed.id)

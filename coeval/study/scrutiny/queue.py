@@ -115,13 +115,13 @@ def require_set(db: Database, task: Task) -> CriteriaSet:
     Raises:
         NotFoundError: none is established yet.
     """
-    found = criteria.get_criteria_set(db, task.id)
-    if found is None:
+    current = criteria.get_criteria_set(db, task.id)
+    if current is None:
         raise NotFoundError(
             f"“{task.name}” has no established criteria yet: vote in the Criteria tab first; an owner then "
             "establishes the set."
         )
-    return found
+    return current
 
 
 def build_step(

@@ -95,15 +95,22 @@ def _elsewhere(
     ready: Drafted | None,
 ) -> Place | None:
     """The place in another instance that a move leads to; where there is none, here, or None: the end."""
-    found = next((one for one in _candidates(db, person, task, here, where, ready) if one is not None), None)
+    assignment = next(
+        (
+            candidate
+            for candidate in _candidates(db, person, task, here, where, ready)
+            if candidate is not None
+        ),
+        None,
+    )
     leaving = where.move is Move.NEXT or (where.move is Move.NEXT_INSTANCE and here.skipped)
-    if found is None and leaving:
+    if assignment is None and leaving:
         return None
-    if found is None or (found.instance == here.instance and not leaving):
+    if assignment is None or (assignment.instance == here.instance and not leaving):
         return here, _pick_criterion(db, person, here, current, where.criterion, ready)
     if where.move is Move.PREVIOUS:
-        return found, current.criteria[-1]
-    return found, _pick_criterion(db, person, found, current, None, ready)
+        return assignment, current.criteria[-1]
+    return assignment, _pick_criterion(db, person, assignment, current, None, ready)
 
 
 def _candidates(
@@ -138,16 +145,16 @@ def find_start(
         NotFoundError: the position or the instance is not in this person's queue.
     """
     if where.position is not None:
-        found = assignments.get_assignment(db, person.id, task.id, where.position)
-        if found is None:
+        assignment = assignments.get_assignment(db, person.id, task.id, where.position)
+        if assignment is None:
             total = assignments.count_assignments(db, person.id, task.id)["total"]
             raise NotFoundError(f"There is no number {where.position} in your queue: type 1 to {total}.")
-        return found
+        return assignment
     if where.instance is not None:
-        found = assignments.find_assignment(db, person.id, where.instance)
-        if found is None or found.task != task.id:
+        assignment = assignments.find_assignment(db, person.id, where.instance)
+        if assignment is None or assignment.task != task.id:
             raise NotFoundError("That instance is not in your queue: reload the page.")
-        return found
+        return assignment
     held = ready if where.which is Filter.UNFINISHED else None
     fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False, ready=held)
     return fresh or assignments.next_assignment(db, person.id, task.id, 0, where.which, ready=held)
@@ -158,12 +165,12 @@ def _pick_criterion(
     person: Person,
     at: Assignment,
     current: CriteriaSet,
-    wanted: int | None,
+    preferred: int | None,
     ready: Drafted | None,
 ) -> Criterion:
     """The criterion asked for, else the first that is to be judged, else the first."""
     for criterion in current.criteria:
-        if criterion.id == wanted:
+        if criterion.id == preferred:
             return criterion
     left = _list_left(db, person, at, current.criteria, ready)
     return next(left, current.criteria[0])

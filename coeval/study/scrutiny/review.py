@@ -92,7 +92,9 @@ def compare_people(
             criterion=by,
             draft=drafts.get_current_draft(db, run.id, instance.id, by.id) if run else None,
             columns=tuple(
-                _column(db, name, [one for whose, one in saved if whose == name], instance.output)
+                _column(
+                    db, name, [submission for whose, submission in saved if whose == name], instance.output
+                )
                 for name in names
             ),
             decided=review.get_adjudication(db, instance.id, by.id),
@@ -100,13 +102,13 @@ def compare_people(
 
 
 def _find_unit(db: Database, task: Task, external_id: str, criterion: int) -> tuple[Instance, Criterion]:
-    found = tasks.get_instances_by_external_id(db, task.id, [external_id]).get(external_id)
-    if found is None:
+    instance = tasks.get_instances_by_external_id(db, task.id, [external_id]).get(external_id)
+    if instance is None:
         raise NotFoundError(f"“{task.name}” has no instance “{external_id[:80]}”: copy its id from a list.")
     by = next((one for one in require_set(db, task).criteria if one.id == criterion), None)
     if by is None:
         raise NotFoundError("That criterion is not in the current criteria set: reload the page.")
-    return found, by
+    return instance, by
 
 
 def _column(db: Database, name: str, revisions: list[Submission], output: str) -> Column:

@@ -114,10 +114,10 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         evaluation = get_evaluation(db, task, assignment, place[1])
         _check_fresh(evaluation, sent)
         worked_until = submissions.get_worked_until(db, person.id)
-        made = _build_submission(assignment, place[1], evaluation, sent, worked_until)
+        submission = _build_submission(assignment, place[1], evaluation, sent, worked_until)
         if sent.first:
-            return submissions.record_first_score(db, made)
-        saved = submissions.record_submission(db, made)
+            return submissions.record_first_score(db, submission)
+        saved = submissions.record_submission(db, submission)
         ids = [criterion.id for criterion in current.criteria]
         assignments.refresh_states(db, task.id, ids, annotator=person.id, instance=sent.instance)
         note_saved(db, person, task)

@@ -12,21 +12,21 @@ from coeval.ui.components.view import Node, el
 from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
 
 
-def show_arrival(found: Arrival) -> StudyView:
+def show_arrival(arrival: Arrival) -> StudyView:
     """What somebody sees who followed a link of the service."""
-    plan, link = found.plan, found.link
-    if found.coming is Coming.SHUT:
-        return show_shut(plan, found.full)
-    if found.coming is Coming.ELSEWHERE:
+    plan, link = arrival.plan, arrival.link
+    if arrival.coming is Coming.SHUT:
+        return show_shut(plan, arrival.full)
+    if arrival.coming is Coming.ELSEWHERE:
         text = (
             "You began this study in another browser. Open its link there, or type the word you chose then."
         )
         return StudyView([el("p", text)], (StudyForm("consent", "Go on", _hidden(link), ask="Your word"),))
-    if found.coming is Coming.AGAIN:
+    if arrival.coming is Coming.AGAIN:
         text = "Welcome back. You agreed to take part before; go on where you are."
         return StudyView([el("p", text)], (StudyForm("consent", "Go on", _hidden(link)),))
     ask = "" if plan.terms.proof else "A word to come back with from another browser (you may leave it empty)"
-    body = [*paragraphs(found.task.description), *paragraphs(plan.terms.consent)]
+    body = [*paragraphs(arrival.task.description), *paragraphs(plan.terms.consent)]
     agree = StudyForm("consent", "I agree and take part", _hidden(link), ask=ask)
     return StudyView(body, (agree, StudyForm("decline", "I do not agree", plain=True)), "consent")
 

@@ -204,7 +204,7 @@ def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> 
     """What somebody sees who followed a link; one who is at work already goes where they are."""
     values = request.query_params
     host = urlsplit(context.settings.public_url).netloc or request.headers.get("host", "")
-    found = arriving.look(
+    arrival = arriving.look(
         context,
         slug,
         link,
@@ -213,11 +213,11 @@ def _show_arrival(context: Context, request: Request, slug: str, link: Link) -> 
         host=host,
         old_token=read_session(context, request),
     )
-    if found.coming is Coming.SAME:
+    if arrival.coming is Coming.SAME:
         return RedirectResponse(slug, 303)
-    visit = Visit(found.task, found.plan)
+    visit = Visit(arrival.task, arrival.plan)
     return _page(
-        visit, show_preview(visit, "consent") if found.coming is Coming.TEAM else show_arrival(found)
+        visit, show_preview(visit, "consent") if arrival.coming is Coming.TEAM else show_arrival(arrival)
     )
 
 
@@ -237,8 +237,8 @@ def _consent(context: Context, request: Request, slug: str, sent: tuple[str, ...
     except ShutError:
         return _page(front, show_shut(front.plan, full), "../../", status=403)
     except OtherBrowserError as error:
-        found = Arrival(front.task, front.plan, Coming.ELSEWHERE, link)
-        return _page(front, show_arrival(found), "../../", str(error) if link.word else "", 403)
+        arrival = Arrival(front.task, front.plan, Coming.ELSEWHERE, link)
+        return _page(front, show_arrival(arrival), "../../", str(error) if link.word else "", 403)
     return answer
 
 

@@ -46,8 +46,8 @@ def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
     name = name if name in PAGES else "consent"
     view = _view(visit, name, page)
     links = [
-        el("b", label) if one == name else el("a", label, href=f"{visit.task.slug}?preview={one}")
-        for one, label in PAGES.items()
+        el("b", label) if key == name else el("a", label, href=f"{visit.task.slug}?preview={key}")
+        for key, label in PAGES.items()
     ]
     nav: list[Node] = [part for link in links for part in (link, " · ")][:-1]
     note = el("p.preview", "This is a preview: nothing you do here is kept. ", *nav)

@@ -18,7 +18,7 @@ def show_visit(visit: Visit, page: int = 1) -> StudyView:
 
 
 def _show_guidelines(visit: Visit, page: int) -> StudyView:
-    pages = [one.strip() for one in visit.plan.terms.guidelines.split("\n---\n")]
+    pages = [part.strip() for part in visit.plan.terms.guidelines.split("\n---\n")]
     at = min(max(page, 1), len(pages))
     body: list[Node] = [*paragraphs(pages[at - 1])]
     if len(pages) > 1:
@@ -62,12 +62,12 @@ def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> li
     rows: list[list[Node | None]] = [
         [
             str(number),
-            one.criterion,
-            "" if one.given is None else f"{one.given:g}",
-            "✓" if one.right else _say_right(one.accepted, one.missed) if with_key else "✕",
-            *([one.explanation] if with_key else []),
+            graded.criterion,
+            "" if graded.given is None else f"{graded.given:g}",
+            "✓" if graded.right else _say_right(graded.accepted, graded.missed) if with_key else "✕",
+            *([graded.explanation] if with_key else []),
         ]
-        for number, one in enumerate(last.detail, 1)
+        for number, graded in enumerate(last.detail, 1)
     ]
     note = None if with_key else el("p.note", "What would have been right is shown after the last try.")
     shown: list[Node | None] = [

@@ -107,12 +107,12 @@ def find_files(sent: Any) -> list[dict[str, Any]]:
     for _ in range(DEEPEST):
         if not level:
             return files
-        files += [one for one in level if isinstance(one, dict) and ("path" in one or "meta" in one)]
+        files += [node for node in level if isinstance(node, dict) and ("path" in node or "meta" in node)]
         level = [
             child
-            for one in level
-            if isinstance(one, dict | list)
-            for child in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
         ]
     raise RecursionError
 

@@ -64,18 +64,18 @@ def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: 
     basic = (oauth.client_id, oauth.client_secret)
     tokens = _ask("POST", _endpoint(oauth, "token_endpoint"), data=form, auth=basic)
     bearer = {"Authorization": f"Bearer {tokens.get('access_token', '')}"}
-    found = _ask("GET", _endpoint(oauth, "userinfo_endpoint"), headers=bearer)
-    subject, name = found.get("sub"), found.get("preferred_username")
+    profile = _ask("GET", _endpoint(oauth, "userinfo_endpoint"), headers=bearer)
+    subject, name = profile.get("sub"), profile.get("preferred_username")
     if not isinstance(subject, str) or not isinstance(name, str) or not subject or not name:
         raise NotAllowedError(AGAIN)
     return Profile(subject, name)
 
 
 def _endpoint(oauth: OAuth, name: str) -> str:
-    found = _ask("GET", f"{oauth.provider}/.well-known/openid-configuration").get(name)
-    if not isinstance(found, str):
+    address = _ask("GET", f"{oauth.provider}/.well-known/openid-configuration").get(name)
+    if not isinstance(address, str):
         raise NotAllowedError(AGAIN)
-    return found
+    return address
 
 
 def _ask(method: str, url: str, **options: Any) -> dict[str, Any]:

@@ -174,9 +174,13 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
 
 
 def _invitation_page(context: Context, token: str, error: str = "", name: str = "") -> Response:
-    found = accounts.get_invitation(context, token)
-    known = found.person.name if found.person else ""
-    lead = f"Choose a new password, {known}." if known else f"{found.created_by} invites you as {found.role}."
+    invitation = accounts.get_invitation(context, token)
+    known = invitation.person.name if invitation.person else ""
+    lead = (
+        f"Choose a new password, {known}."
+        if known
+        else f"{invitation.created_by} invites you as {invitation.role}."
+    )
     return render_page(
         "invite",
         422 if error else 200,

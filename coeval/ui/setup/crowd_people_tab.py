@@ -87,7 +87,7 @@ class CrowdPeopleTab(Tab):
 
     def on_waiting(self, person: Person, slug: str, text: str | None) -> Any:
         waiting = _waiting(self.context, person, slug, text)
-        return gr.Dropdown(value=[one.name for one, _ in waiting])
+        return gr.Dropdown(value=[participant.name for participant, _ in waiting])
 
     def on_decision(
         self, name: str, person: Person, slug: str, who: list[str], comment: str | None, text: str | None

@@ -73,10 +73,13 @@ HEAD = [
 ]  # fmt: skip
 
 
-def is_meant(one: Participant, text: str) -> bool:
+def is_meant(participant: Participant, text: str) -> bool:
     """Whether a search means this submission: by name, or by an id of the service."""
-    wanted = text.strip().casefold()
-    return any(wanted in known.casefold() for known in (one.name, one.service_id, one.study, one.session))
+    sought = text.strip().casefold()
+    return any(
+        sought in known.casefold()
+        for known in (participant.name, participant.service_id, participant.study, participant.session)
+    )
 
 
 def find_rows(rows: Iterable[Row], text: str) -> list[Row]:
@@ -84,21 +87,21 @@ def find_rows(rows: Iterable[Row], text: str) -> list[Row]:
     return [row for row in rows if is_meant(row.participant, text)]
 
 
-def progress_view(slug: str, found: Overview, rows: list[Row], agreement: str) -> Node:
+def progress_view(slug: str, overview: Overview, rows: list[Row], agreement: str) -> Node:
     """How far a study is, and its submissions with what to do about each."""
-    k = found.plan.per_instance
-    total = sum(n for _, _, n in found.places)
-    full = sum(n for done, _, n in found.places if done >= k)
-    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in found.places)
-    arms = ", ".join(f"{arm} {n:,}" for arm, n in found.arms.items()) or "none opened yet"
-    csv, currency = f"../s/{slug}/participants.csv", found.plan.terms.currency
+    k = overview.plan.per_instance
+    total = sum(n for _, _, n in overview.places)
+    full = sum(n for done, _, n in overview.places if done >= k)
+    spread = ", ".join(f"{n:,} with {done} done of {taken} given" for done, taken, n in overview.places)
+    arms = ", ".join(f"{arm} {n:,}" for arm, n in overview.arms.items()) or "none opened yet"
+    csv, currency = f"../s/{slug}/participants.csv", overview.plan.terms.currency
     cells = [_person_cells(row, currency) for row in rows]
-    nobody = "Nobody has come by the study's page yet." if not found.people else "Nobody is called so."
+    nobody = "Nobody has come by the study's page yet." if not overview.people else "Nobody is called so."
     return el(
         "div.card",
         el("h4", "People and progress"),
         el("p", f"{full:,} of {total:,} instances have their {k} people. {spread}."),
-        el("p", f"Arms: {arms}. Pay for the time so far: {found.cost:.2f} {currency}."),
+        el("p", f"Arms: {arms}. Pay for the time so far: {overview.cost:.2f} {currency}."),
         el("p", f"{agreement} The study's tab Agreement has the rest."),
         el("div.scroll", table(HEAD, cells)) if cells else el("p.note", nobody),
         el("p", el("a.button", "Submissions as CSV", href=csv, download=""), " ",
@@ -107,16 +110,17 @@ def progress_view(slug: str, found: Overview, rows: list[Row], agreement: str) -
 
 
 def _person_cells(row: Row, currency: str) -> list[Node | None]:
-    one, habits, advice = row.participant, row.habits, row.advice
+    participant, habits, advice = row.participant, row.habits, row.advice
     caught = (
         f"{round(habits.caught * habits.n_planted)} of {habits.n_planted}"
         if habits and habits.caught is not None
         else "–"
     )
     return [
-        one.name, str(one.state).replace("_", " "), str(one.finished), str(one.held), str(one.timed_out),
-        f"{one.failed} of {one.checks}", caught, str(habits.longest_streak) if habits else "–",
-        f"{one.wall_minutes:.1f}, active {one.active_minutes:.1f}", f"{advice.pay:.2f} {currency}",
+        participant.name, str(participant.state).replace("_", " "), str(participant.finished),
+        str(participant.held), str(participant.timed_out),
+        f"{participant.failed} of {participant.checks}", caught, str(habits.longest_streak) if habits else "–",
+        f"{participant.wall_minutes:.1f}, active {participant.active_minutes:.1f}", f"{advice.pay:.2f} {currency}",
         advice.suggestion, advice.evidence,
     ]  # fmt: skip
 
@@ -127,14 +131,14 @@ def reviews_view(waiting: list[tuple[Participant, Attempt | None]]) -> Node | No
         return None
     rows: list[list[Node | None]] = [
         [
-            one.name,
+            participant.name,
             f"{attempt.right} of {attempt.items}, try {attempt.attempt}" if attempt else "no attempt",
-            (attempt.at if attempt else one.joined_at)[:16].replace("T", " "),
+            (attempt.at if attempt else participant.joined_at)[:16].replace("T", " "),
             el("details", el("summary", "Look at the answers"), *show_attempts((attempt,)))
             if attempt
             else None,
         ]
-        for one, attempt in waiting
+        for participant, attempt in waiting
     ]
     who = plural(len(waiting), "person waits", "people wait")
     return el(

@@ -36,7 +36,9 @@ class HostingTab(Tab):
         with gr.Column(elem_classes="card", visible=self.context.settings.sign_in is SignIn.ACCOUNTS):
             View(el("h4", "Invite"))
             with gr.Row():
-                role = gr.Radio([str(one) for one in Role], value=str(Role.ANNOTATOR), label="Invite as")
+                role = gr.Radio(
+                    [str(choice) for choice in Role], value=str(Role.ANNOTATOR), label="Invite as"
+                )
                 name = gr.Textbox(
                     label="Or a new password for", placeholder="a name, or empty", elem_id="invite-name"
                 )
@@ -92,9 +94,10 @@ def _links(links: Sequence[Invitation]) -> Node:
     if not links:
         return el("p.note", "No link is open.")
     lines: list[list[Node | None]] = [
-        [one.key, f"a new password for {one.person.name}" if one.person else str(one.role), one.created_by,
-         _short(one.expires_at)]
-        for one in links
+        [invitation.key,
+         f"a new password for {invitation.person.name}" if invitation.person else str(invitation.role),
+         invitation.created_by, _short(invitation.expires_at)]
+        for invitation in links
     ]  # fmt: skip
     return table(["Key", "Gives", "Made by", "Until (UTC)"], lines)
 
@@ -127,30 +130,32 @@ def _view(state: SnapshotState) -> Node:
 
 
 def _restorations(state: SnapshotState) -> list[Node]:
-    return [part for one in state.restorations for part in _tell(one)]
+    return [part for restoration in state.restorations for part in _tell(restoration)]
 
 
-def _tell(one: Restoration) -> list[Node]:
+def _tell(restoration: Restoration) -> list[Node]:
     """What a restoration brought back, and what it cost."""
-    back = f"This file came back from {one.name} ({one.source}) at {_short(one.restored_at)}."
-    lost = f"What was saved after {_exact(one.taken_at)} and had not reached the place is not in it."
+    back = f"This file came back from {restoration.name} ({restoration.source}) at {_short(restoration.restored_at)}."
+    lost = f"What was saved after {_exact(restoration.taken_at)} and had not reached the place is not in it."
     told: list[Node] = [el("p", f"{back} {lost}")]
-    if one.passed_over:
-        names = one.passed_over.split("\n")
+    if restoration.passed_over:
+        names = restoration.passed_over.split("\n")
         damaged = (
             f"{plural(len(names), 'newer snapshot')} could not be used, being damaged: {', '.join(names)}."
         )
-        cost = f"What was saved from {_exact(one.taken_at)} to {_exact(one.newest_at)} is not here."
+        cost = f"What was saved from {_exact(restoration.taken_at)} to {_exact(restoration.newest_at)} is not here."
         told.append(el("p.error", damaged, " ", cost))
-    if one.put_aside:
-        told.append(el("p.note", f"The file that was here before is kept beside it as {one.put_aside}."))
+    if restoration.put_aside:
+        told.append(
+            el("p.note", f"The file that was here before is kept beside it as {restoration.put_aside}.")
+        )
     return told
 
 
-def _row(one: PlaceState) -> list[Node | None]:
-    trouble = f"since {_short(one.failed_at)}: {one.error}" if one.error else "none"
-    window = f"{one.window:.1f} s (to be at most {one.promised:g} s)"
-    return [one.title, _exact(one.saved_at) or "nothing yet", window, trouble]
+def _row(place: PlaceState) -> list[Node | None]:
+    trouble = f"since {_short(place.failed_at)}: {place.error}" if place.error else "none"
+    window = f"{place.window:.1f} s (to be at most {place.promised:g} s)"
+    return [place.title, _exact(place.saved_at) or "nothing yet", window, trouble]
 
 
 def _exact(at: str) -> str:

@@ -180,16 +180,16 @@ def _labels(alignment: Document) -> str:
 
 
 def _assistance(report: Document) -> str:
-    found = report["assistance"]
+    section = report["assistance"]
     parts = []
-    if found["adoption"]["value"] is not None:
+    if section["adoption"]["value"] is not None:
         parts.append(
             f"With the draft in view, the share of scores equal to the draft's was "
-            f"{_number(found['adoption']['value'])}{_interval(found['adoption'])} higher than without it."
+            f"{_number(section['adoption']['value'])}{_interval(section['adoption'])} higher than without it."
         )
-    if found["pull"]["value"] is not None:
+    if section["pull"]["value"] is not None:
         parts.append(
-            f"People moved {found['pull']['value']:.0%}{_interval(found['pull'])} of the way to a shifted "
+            f"People moved {section['pull']['value']:.0%}{_interval(section['pull'])} of the way to a shifted "
             f"score that was shown."
         )
     return " ".join(parts)
@@ -205,8 +205,8 @@ def _left_out(study: StudyFrames) -> str:
     return f"Left out: {' and '.join(parts)}." if parts else ""
 
 
-def _count(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+def _count(n: int, singular: str, plural: str = "") -> str:
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def _number(value: float | None, places: int = 3) -> str:

@@ -209,9 +209,9 @@ def _distributions_by_criterion(document: Document) -> Table:
     )
 
 
-def _shares_table(name: str, title: str, note: str, found: Sequence[Mapping[str, Any]], by: str) -> Table:
-    scores = sorted({score for row in found for score in row["counts"]}, key=float)
-    rows = [{**row, **dict.fromkeys(scores, 0), **row["counts"]} for row in found]
+def _shares_table(name: str, title: str, note: str, shares: Sequence[Mapping[str, Any]], by: str) -> Table:
+    scores = sorted({score for row in shares for score in row["counts"]}, key=float)
+    rows = [{**row, **dict.fromkeys(scores, 0), **row["counts"]} for row in shares]
     columns = ("source", by, "n", "mean", *scores) if len(scores) <= 20 else ("source", by, "n", "mean")
     return Table(name, title, note, _frame(rows, columns))
 
@@ -284,13 +284,13 @@ def _judges(document: Document) -> Table:
 
 
 def _assistance(document: Document) -> Table:
-    found = document["assistance"]
+    section = document["assistance"]
     rows = [
-        {"estimate": name, **found[name]}
+        {"estimate": name, **section[name]}
         for name in ("adoption", "distance", "pull", "alpha_difference")
-        if found[name]["value"] is not None
+        if section[name]["value"] is not None
     ]
-    caught = found["sown"]["caught"]
+    caught = section["sown"]["caught"]
     if caught["value"] is not None:
         rows.append({"estimate": "caught wrong scores", **caught})
     return Table(

@@ -78,7 +78,7 @@ def record_attempt(db: Database, task: int, attempt: Attempt) -> None:
         right_items=attempt.right,
         items=attempt.items,
         passed=int(attempt.passed),
-        detail_json=to_json([asdict(one) for one in attempt.detail]),
+        detail_json=to_json([asdict(graded) for graded in attempt.detail]),
         at=now(),
     )
 
@@ -90,7 +90,7 @@ def list_attempts(db: Database, task: int, person: int) -> list[Attempt]:
 
 
 def _attempt(row: dict[str, Any]) -> Attempt:
-    detail = tuple(_graded(one) for one in json.loads(row["detail_json"]))
+    detail = tuple(_graded(graded) for graded in json.loads(row["detail_json"]))
     return Attempt(
         row["annotator"],
         row["attempt"],
@@ -131,5 +131,5 @@ def find_study_of_exam(db: Database, person: int, exam: int) -> int | None:
         "SELECT e.task FROM current_enrolment e JOIN crowd c ON c.task = e.task"
         " WHERE e.annotator = ? AND e.state = 'exam' AND c.exam = ? ORDER BY e.id DESC LIMIT 1"
     )
-    found: int | None = scalar(db, sql, [person, exam])
-    return found
+    study: int | None = scalar(db, sql, [person, exam])
+    return study

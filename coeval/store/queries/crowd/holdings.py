@@ -42,14 +42,14 @@ def count_work(db: Database, annotator: int, task: int) -> dict[str, int]:
 
 def is_holding(db: Database, annotator: int, task: int) -> bool:
     """Whether a person has unfinished work that is theirs for now."""
-    found = scalar(
+    held = scalar(
         db,
         "SELECT 1 FROM reservation r JOIN assignment a ON a.annotator = r.annotator"
         " AND a.instance = r.instance WHERE r.annotator = ? AND r.task = ? AND r.outcome = ''"
         " AND r.reserved_until > ? AND a.state = 'open' LIMIT 1",
         [annotator, task, now()],
     )
-    return bool(found)
+    return bool(held)
 
 
 def has_open(db: Database, annotator: int, task: int) -> bool:

@@ -65,8 +65,8 @@ def note_finished(db: Database, task: int, *, annotator: int | None = None) -> i
 def get_outcome(db: Database, annotator: int, instance: int) -> str | None:
     """What became of an instance that a person was given; None where they never were."""
     sql = "SELECT outcome FROM reservation WHERE annotator = ? AND instance = ?"
-    found: str | None = scalar(db, sql, [annotator, instance])
-    return found
+    outcome: str | None = scalar(db, sql, [annotator, instance])
+    return outcome
 
 
 def is_full(db: Database, task: int, per_instance: int) -> bool:

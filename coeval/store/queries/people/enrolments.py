@@ -50,10 +50,10 @@ def record_step(
 
 def get_newest_arrival(db: Database, task: int, person: int) -> int | None:
     """The submission that a person works at now; None for who never came by the study's page."""
-    found: int | None = scalar(
+    arrival: int | None = scalar(
         db, "SELECT max(id) FROM arrival WHERE task = ? AND annotator = ?", [task, person]
     )
-    return found
+    return arrival
 
 
 def may_work(db: Database, person: int, slug: str) -> bool:
@@ -98,8 +98,8 @@ def record_arrival(
 
 def get_arrival(db: Database, task: int, person: int, study: str, session: str) -> int | None:
     sql = "SELECT id FROM arrival WHERE task = ? AND annotator = ? AND study = ? AND session = ?"
-    found: int | None = scalar(db, sql, [task, person, study, session])
-    return found
+    arrival: int | None = scalar(db, sql, [task, person, study, session])
+    return arrival
 
 
 def is_others_session(db: Database, task: int, person: int, study: str, session: str) -> bool:

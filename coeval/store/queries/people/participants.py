@@ -59,7 +59,7 @@ ARMS = (
 def list_participants(db: Database, task: int) -> list[Participant]:
     """Every submission of a study, in the order of their coming."""
     counts = {row.pop("arrival"): row for row in db.query(OUTCOMES, [task])}
-    found = [
+    participants = [
         Participant(
             id=row["id"],
             name=row["name"],
@@ -80,21 +80,25 @@ def list_participants(db: Database, task: int) -> list[Participant]:
         for row in db.query(PARTICIPANTS, [task])
         if row["state"]
     ]
-    return _timed(db, task, found)
+    return _timed(db, task, participants)
 
 
-def _timed(db: Database, task: int, found: list[Participant]) -> list[Participant]:
+def _timed(db: Database, task: int, participants: list[Participant]) -> list[Participant]:
     """With the times of each: what a person did belongs to the submission they had come by last."""
     began: dict[int, list[Participant]] = {}
-    for one in found:
-        began.setdefault(one.id, []).append(one)
-    events: dict[int, list[Event]] = {one.arrival: [(one.joined_at, False)] for one in found}
+    for participant in participants:
+        began.setdefault(participant.id, []).append(participant)
+    events: dict[int, list[Event]] = {
+        participant.arrival: [(participant.joined_at, False)] for participant in participants
+    }
     active: dict[int, int] = {}
     last: dict[int, str] = {}
     saves: dict[int, int] = {}
 
     def at(person: int, when: str) -> int | None:
-        known = [one.arrival for one in began.get(person, ()) if one.joined_at <= when]
+        known = [
+            participant.arrival for participant in began.get(person, ()) if participant.joined_at <= when
+        ]
         return known[-1] if known else None
 
     for row in db.query(STEPS, [task]):
@@ -111,13 +115,13 @@ def _timed(db: Database, task: int, found: list[Participant]) -> list[Participan
             saves[arrival] = saves.get(arrival, 0) + row["own"]
     return [
         replace(
-            one,
-            last_save=last.get(one.arrival, ""),
-            active_minutes=active.get(one.arrival, 0) / 60_000,
-            wall_minutes=count_minutes(events[one.arrival]),
-            saves=saves.get(one.arrival, 0),
+            participant,
+            last_save=last.get(participant.arrival, ""),
+            active_minutes=active.get(participant.arrival, 0) / 60_000,
+            wall_minutes=count_minutes(events[participant.arrival]),
+            saves=saves.get(participant.arrival, 0),
         )
-        for one in found
+        for participant in participants
     ]
 
 

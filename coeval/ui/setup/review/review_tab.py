@@ -152,9 +152,10 @@ def _steps(scale: Scale) -> list[str]:
     return [str(step) for step in scale.steps]
 
 
-def _label(one: Dispute) -> str:
-    decided = f" · decided {one.decided:g}" if one.decided is not None else ""
-    return f"{one.external_id} · {one.text[:50]} · {one.low:g} to {one.high:g}, {one.n} people{decided}"
+def _label(dispute: Dispute) -> str:
+    decided = f" · decided {dispute.decided:g}" if dispute.decided is not None else ""
+    scores = f"{dispute.low:g} to {dispute.high:g}, {dispute.n} people"
+    return f"{dispute.external_id} · {dispute.text[:50]} · {scores}{decided}"
 
 
 def _id(text: str | None) -> int:

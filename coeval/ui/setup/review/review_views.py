@@ -123,8 +123,8 @@ def _history_row(comparison: Comparison) -> list[Node | None]:
 def _history_cell(column: Column) -> Node:
     latest = column.latest
     earlier = [
-        el("p.note", f"{clock(one.submitted_at)} · version {one.revision} · score {number(one.score)}")
-        for one in column.revisions[:-1]
+        el("p.note", f"{clock(save.submitted_at)} · version {save.revision} · score {number(save.score)}")
+        for save in column.revisions[:-1]
     ]
     seconds = f" · {latest.active_ms / 1000:.0f} s" if latest.active_ms is not None else ""
     said = el("span.note", f"{clock(latest.submitted_at)}{seconds}{' · in bulk' if latest.bulk else ''}")
@@ -144,17 +144,17 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
     """Everybody's figures, and the questions they raise."""
     rows: list[list[Node | None]] = [
         [
-            one.person,
-            f"{one.n:,}",
-            "–" if one.median_seconds is None else f"{one.median_seconds:.0f} s (n {one.n_timed:,})",
-            f"{one.kept_all:.0%}",
-            f"{one.longest_streak:,}",
-            f"{one.bulk:.0%}",
-            "–" if one.caught is None else f"{one.caught:.0%} of {one.n_planted}",
+            habit.person,
+            f"{habit.n:,}",
+            "–" if habit.median_seconds is None else f"{habit.median_seconds:.0f} s (n {habit.n_timed:,})",
+            f"{habit.kept_all:.0%}",
+            f"{habit.longest_streak:,}",
+            f"{habit.bulk:.0%}",
+            "–" if habit.caught is None else f"{habit.caught:.0%} of {habit.n_planted}",
         ]
-        for one in habits
+        for habit in habits
     ]
-    questions = [el("p", question) for one in habits for question in one.questions]
+    questions = [el("p", question) for habit in habits for question in habit.questions]
     head = [
         "Who",
         "With a draft",
@@ -179,15 +179,17 @@ def changes_view(changes: Sequence[Change]) -> Node:
     """The latest saves, newest first."""
     rows: list[list[Node | None]] = [
         [
-            clock(one.at),
-            one.person,
-            one.instance,
-            one.criterion,
-            number(one.score) if one.revision == 1 else f"{number(one.before)} → {number(one.score)}",
-            str(one.revision),
-            str(one.n_changed),
+            clock(change.at),
+            change.person,
+            change.instance,
+            change.criterion,
+            number(change.score)
+            if change.revision == 1
+            else f"{number(change.before)} → {number(change.score)}",
+            str(change.revision),
+            str(change.n_changed),
         ]
-        for one in changes
+        for change in changes
     ]
     head = ["When (UTC)", "Who", "Instance", "Criterion", "Score", "Version", "Lines changed"]
     body = table(head, rows) if rows else el("p.note", "Nothing was saved yet.")

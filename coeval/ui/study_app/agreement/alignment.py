@@ -97,37 +97,37 @@ def _correlation_tile(run: JudgeRow) -> Node:
 
 
 def _median_tile(run: JudgeRow) -> Node:
-    found = run.against.confusion
+    confusion = run.against.confusion
     about = (
-        f"within one point {percent(found.within_one)}",
-        f"model minus median {plain_number(found.bias)}",
+        f"within one point {percent(confusion.within_one)}",
+        f"model minus median {plain_number(confusion.bias)}",
     )
-    return tile("Equals the people's median", found.exact, *(about if found.n else ()), show=percent)
+    return tile("Equals the people's median", confusion.exact, *(about if confusion.n else ()), show=percent)
 
 
 def _accuracy_tile(run: JudgeRow) -> Node:
-    found = run.against.pairwise_accuracy
-    ties = f"{number(found.accuracy_calibrated)} with ties calibrated (an upper bound)"
-    pairs = plural(found.n_pairs, "pair") + (", a sample of all" if found.sampled else "")
-    about = (ties, pairs, "ordered or tied as people do") if found.accuracy.defined else ()
-    return tile("Pairwise accuracy", found.accuracy, *about)
+    pairwise = run.against.pairwise_accuracy
+    ties = f"{number(pairwise.accuracy_calibrated)} with ties calibrated (an upper bound)"
+    pairs = plural(pairwise.n_pairs, "pair") + (", a sample of all" if pairwise.sampled else "")
+    about = (ties, pairs, "ordered or tied as people do") if pairwise.accuracy.defined else ()
+    return tile("Pairwise accuracy", pairwise.accuracy, *about)
 
 
 def _alt_tile(run: JudgeRow) -> Node:
-    found = run.against.alt_test
-    rate = found.winning_rate
+    alt_test = run.against.alt_test
+    rate = alt_test.winning_rate
     if not rate.defined:
         return tile("Alt-test winning rate", rate, "alt-test")
-    verdict = "the model may stand in for a person" if found.passed else "below .50, the model may not"
+    verdict = "the model may stand in for a person" if alt_test.passed else "below .50, the model may not"
     return tile(
         "Alt-test winning rate",
         rate,
         verdict,
-        f"advantage probability {number(found.advantage_probability)}",
-        f"ε {number(found.epsilon)}",
-        plural(len(found.people), "person", "people") + " tested",
-        more=[f"{plural(len(found.people_left_out), 'person', 'people')} with too few items"]
-        if found.people_left_out
+        f"advantage probability {number(alt_test.advantage_probability)}",
+        f"ε {number(alt_test.epsilon)}",
+        plural(len(alt_test.people), "person", "people") + " tested",
+        more=[f"{plural(len(alt_test.people_left_out), 'person', 'people')} with too few items"]
+        if alt_test.people_left_out
         else [],
     )
 
@@ -180,11 +180,11 @@ def confusion_figure(run: JudgeRow) -> Figure:
     cells = pd.DataFrame([vars(cell) for cell in run.against.confusion.cells], columns=["people", "llm", "n"])
     totals = cells.groupby("people")["n"].transform("sum")
     cells = cells.assign(share=(cells["n"] / totals.where(totals > 0)).fillna(0.0))
-    found = run.against.confusion
+    confusion = run.against.confusion
     words = (
-        f"The model's score equals the people's median for {percent(found.exact)} of {plural(found.n, 'unit')} and "
-        f"is within one point for {percent(found.within_one)}."
-        if found.n
+        f"The model's score equals the people's median for {percent(confusion.exact)} of "
+        f"{plural(confusion.n, 'unit')} and is within one point for {percent(confusion.within_one)}."
+        if confusion.n
         else "No unit was scored by both people and the model."
     )
     return Figure(

@@ -72,37 +72,40 @@ def pull_tile(section: DraftEffectsSection) -> Node:
     return tile("Pull of the draft", Estimate.undefined(f"{adoption.value.reason}; {pull.value.reason}"))
 
 
-def _other_people(found: Spelled) -> str:
+def _other_people(effect: Spelled) -> str:
     """The interval that also speaks of other people than these."""
-    low, high = found.get("people_ci_low"), found.get("people_ci_high")
+    low, high = effect.get("people_ci_low"), effect.get("people_ci_high")
     if low is None or low != low:
         return "for these people"
     return f"these people; for people like these [{number(low)}, {number(high)}]"
 
 
-def _arms(found: Spelled) -> tuple[str, str]:
-    blind, total = found.get("n_blind"), found.get("n_assisted") + found.get("n_blind")
+def _arms(effect: Spelled) -> tuple[str, str]:
+    blind, total = effect.get("n_blind"), effect.get("n_assisted") + effect.get("n_blind")
     return (f"blind arm {percent(blind / total)}", f"{total:,} scores")
 
 
 def _other_tiles(section: DraftEffectsSection) -> list[Node]:
     names = ("adoption", "distance") if section.pull.value.defined else ("distance",)
     return [
-        tile(ESTIMATORS[name][0], found.value, *_arms_of(found), ESTIMATORS[name][1])
+        tile(ESTIMATORS[name][0], effect.value, *_arms_of(effect), ESTIMATORS[name][1])
         for name in names
-        for found in [section.of(name)]
+        for effect in [section.of(name)]
     ]
 
 
-def _arms_of(found: Spelled) -> tuple[str, ...]:
-    return (*_arms(found), _other_people(found)) if found.value.defined else ()
+def _arms_of(effect: Spelled) -> tuple[str, ...]:
+    return (*_arms(effect), _other_people(effect)) if effect.value.defined else ()
 
 
 def _alpha_tile(section: AssistanceSection) -> Node:
-    found = section.alpha_difference
+    difference = section.alpha_difference
     about = (f"assisted {number(section.alpha_assisted)} minus blind {number(section.alpha_blind)}",)
     return tile(
-        "Difference of alphas", found.value, *(about if found.value.defined else ()), rows="reliability.csv"
+        "Difference of alphas",
+        difference.value,
+        *(about if difference.value.defined else ()),
+        rows="reliability.csv",
     )
 
 
@@ -124,9 +127,9 @@ def estimators_figure(section: DraftEffectsSection) -> Figure:
     )
 
 
-def _estimator_row(name: str, found: Spelled) -> dict[str, Any]:
+def _estimator_row(name: str, effect: Spelled) -> dict[str, Any]:
     title, meaning = ESTIMATORS[name]
-    value = found.value
+    value = effect.value
     low, high = value.ci
     return {
         "estimator": name,
@@ -135,7 +138,7 @@ def _estimator_row(name: str, found: Spelled) -> dict[str, Any]:
         "value": float(value),
         "low": low,
         "high": high,
-        "p_value": found.get("p_value"),
+        "p_value": effect.get("p_value"),
         "reason": value.reason or "",
         "text": shown(value).split(":")[0],
         "about": f"{title}: {shown(value)}",
@@ -236,17 +239,17 @@ def _table(section: AssistanceSection) -> Node | None:
     rows = [
         (
             *ESTIMATORS[name],
-            shown(found.value),
-            p_value(found.get("p_value")),
-            _people_interval(found),
-            _count(found, "n_assisted"),
-            _count(found, "n_blind"),
-            _count(found, "n_shifted"),
+            shown(effect.value),
+            p_value(effect.get("p_value")),
+            _people_interval(effect),
+            _count(effect, "n_assisted"),
+            _count(effect, "n_blind"),
+            _count(effect, "n_shifted"),
         )
         for name in ESTIMATORS
-        for found in [section.effects.of(name)]
+        for effect in [section.effects.of(name)]
     ]
-    found = section.alpha_difference
+    effect = section.alpha_difference
     if section.first.n:
         change = section.first.adoption
         rows.append(
@@ -265,11 +268,11 @@ def _table(section: AssistanceSection) -> Node | None:
         (
             "Difference of alphas",
             "ordinal, assisted minus blind, joint interval",
-            shown(found.value),
-            p_value(found.get("p_value")),
+            shown(effect.value),
+            p_value(effect.get("p_value")),
             "",
-            _count(found, "n_units_a"),
-            _count(found, "n_units_b"),
+            _count(effect, "n_units_a"),
+            _count(effect, "n_units_b"),
             "",
         )
     )
@@ -289,13 +292,13 @@ def _table(section: AssistanceSection) -> Node | None:
     )
 
 
-def _people_interval(found: Spelled) -> str:
-    low, high = found.get("people_ci_low"), found.get("people_ci_high")
+def _people_interval(effect: Spelled) -> str:
+    low, high = effect.get("people_ci_low"), effect.get("people_ci_high")
     return "" if low is None or low != low else f"[{number(low)}, {number(high)}]"
 
 
-def _count(found: Spelled, name: str) -> str:
-    n = found.get(name)
+def _count(effect: Spelled, name: str) -> str:
+    n = effect.get(name)
     return "" if n is None else f"{n:,}"
 
 

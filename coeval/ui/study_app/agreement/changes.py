@@ -63,14 +63,14 @@ def build(get: Get) -> Iterator[Page]:
 
 def kept_tile(moved: ScoreChangeSection) -> Node:
     """The share of drafted scores that people kept."""
-    found = moved.overall
-    if not found.n:
+    overall = moved.overall
+    if not overall.n:
         return tile("Score kept", Estimate.undefined("no submission has a drafted score beside it"))
     return tile(
         "Score kept",
-        Estimate(found.unchanged / found.n, n=found.n),
-        f"raised {percent(found.raised / found.n)}",
-        f"lowered {percent(found.lowered / found.n)}",
+        Estimate(overall.unchanged / overall.n, n=overall.n),
+        f"raised {percent(overall.raised / overall.n)}",
+        f"lowered {percent(overall.lowered / overall.n)}",
         show=percent,
         more=_moved_left_out(moved),
     )
@@ -177,21 +177,21 @@ def behaviour_figure(behaviour: FourBehaviours) -> Figure:
         {
             "label": name.capitalize(),
             "series": arm,
-            "value": float(found.of(name).rate),
-            "n": found.of(name).n,
+            "value": float(behaviours.of(name).rate),
+            "n": behaviours.of(name).n,
             "low": float("nan"),
             "high": float("nan"),
-            "about": f"{percent(found.of(name).rate, 1)} · n {found.of(name).n:,}",
+            "about": f"{percent(behaviours.of(name).rate, 1)} · n {behaviours.of(name).n:,}",
         }
-        for arm, found in arms.items()
-        if found.n
+        for arm, behaviours in arms.items()
+        if behaviours.n
         for name in BEHAVIOURS
     ]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "n", "low", "high", "about"])
     words = " ".join(
-        f"{arm}: " + ", ".join(f"{name} {percent(found.of(name).rate, 1)}" for name in BEHAVIOURS) + "."
-        for arm, found in arms.items()
-        if found.n
+        f"{arm}: " + ", ".join(f"{name} {percent(behaviours.of(name).rate, 1)}" for name in BEHAVIOURS) + "."
+        for arm, behaviours in arms.items()
+        if behaviours.n
     )
     return Figure(
         "behaviours",
@@ -206,22 +206,22 @@ def behaviour_figure(behaviour: FourBehaviours) -> Figure:
     )
 
 
-def _criteria_table(found: dict[str, Rates]) -> Node | None:
-    names = numbered(list(found))
+def _criteria_table(by_criterion: dict[str, Rates]) -> Node | None:
+    names = numbered(list(by_criterion))
     return _actions_table(
-        "Actions by criterion", "Criterion", {names[text]: rates for text, rates in found.items()}
+        "Actions by criterion", "Criterion", {names[text]: rates for text, rates in by_criterion.items()}
     )
 
 
-def _people_table(found: dict[str, Rates]) -> Node | None:
-    ordered = dict(sorted(found.items(), key=lambda entry: natural(entry[0])))
+def _people_table(by_person: dict[str, Rates]) -> Node | None:
+    ordered = dict(sorted(by_person.items(), key=lambda entry: natural(entry[0])))
     return _actions_table("Actions by person", "Person", ordered)
 
 
-def _actions_table(title: str, what: str, found: dict[str, Rates]) -> Node | None:
+def _actions_table(title: str, what: str, by_name: dict[str, Rates]) -> Node | None:
     rows = [
         (name, *(percent(rates.of(action), 1) for action in ACTIONS), f"{rates.n:,}")
-        for name, rates in found.items()
+        for name, rates in by_name.items()
     ]
     frame = pd.DataFrame(rows, columns=[what, *(SIGNS[action] for action in ACTIONS), "Lines"])
     return data_table(title, frame, "assisted submissions", rows="rows.csv")
@@ -273,6 +273,6 @@ def _behaviour_table(behaviour: FourBehaviours) -> Node | None:
     return data_table("The four behaviours", frame, note)
 
 
-def _behaviour_cells(found: ArmBehaviours, name: str) -> tuple[str, str]:
-    share = found.of(name)
-    return (percent(share.rate, 1), f"{share.n:,}") if found.n else ("–", "0")
+def _behaviour_cells(behaviours: ArmBehaviours, name: str) -> tuple[str, str]:
+    share = behaviours.of(name)
+    return (percent(share.rate, 1), f"{share.n:,}") if behaviours.n else ("–", "0")

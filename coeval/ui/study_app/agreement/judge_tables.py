@@ -69,24 +69,24 @@ def _runs_table(section: AlignmentSection) -> Node | None:
     return data_table("Judges", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
 
 
-def _alt_words(found: AltTest) -> str:
-    if found.passed is None:
+def _alt_words(test: AltTest) -> str:
+    if test.passed is None:
         return "undefined"
-    return f"ω {number(found.winning_rate)}, ρ {number(found.advantage_probability)}"
+    return f"ω {number(test.winning_rate)}, ρ {number(test.advantage_probability)}"
 
 
 def _pairwise_table(section: AlignmentSection) -> Node | None:
     """Mean correlations over pairs of raters (CoEval paper, table 8)."""
-    found = section.mean_pairwise_correlations
+    correlations = section.mean_pairwise_correlations
     rows = [
         (
             title,
-            *(shown(found[name].of(method)).split(":")[0] for method in COEFFICIENTS),
-            f"{found[name].n_pairs:,}",
-            f"{found[name].n_pairs_left_out:,}",
+            *(shown(correlations[name].of(method)).split(":")[0] for method in COEFFICIENTS),
+            f"{correlations[name].n_pairs:,}",
+            f"{correlations[name].n_pairs_left_out:,}",
         )
         for name, title in COLUMNS.items()
-        if found[name].n_pairs or found[name].n_pairs_left_out
+        if correlations[name].n_pairs or correlations[name].n_pairs_left_out
     ]
     frame = pd.DataFrame(rows, columns=["Mean over pairs of", *COEFFICIENTS.values(), "Pairs", "Left out"])
     note = "pairs that share fewer than two units are left out · saw no draft: blind and first scores"

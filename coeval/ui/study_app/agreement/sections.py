@@ -84,9 +84,9 @@ def get_figure(context: Context, person: Person, slug: str, section: str, name: 
     """
     page = Page()
     for page in get_pages(context, person, slug, section):
-        found = next((figure for figure in page.figures if figure.name == name), None)
-        if found is not None:
-            return found
+        figure_named = next((figure for figure in page.figures if figure.name == name), None)
+        if figure_named is not None:
+            return figure_named
     known = ", ".join(figure.name for figure in page.figures) or "none yet"
     raise NotFoundError(f"There is no chart “{name[:80]}”; this section has: {known}.")
 

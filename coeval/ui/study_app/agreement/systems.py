@@ -20,8 +20,8 @@ PEOPLE, MODEL, POWERED = "People", "Model", "Prediction-powered"
 
 
 def build(get: Get) -> Iterator[Page]:
-    found = get(systems_section)
-    if not found:
+    systems = get(systems_section)
+    if not systems:
         text = (
             "Instances that say who wrote the output (their “system”) are compared here: import them with a "
             "system column."
@@ -30,20 +30,20 @@ def build(get: Get) -> Iterator[Page]:
         return
     shares = get(behaviour_section).distributions
     yield Page(
-        tiles=_tiles(found),
-        figures=[means_figure(found), distributions_figure(shares)],
-        tables=[_table(found), _beats_table(found)],
-        notes=section_notes({"systems": found}),
+        tiles=_tiles(systems),
+        figures=[means_figure(systems), distributions_figure(shares)],
+        tables=[_table(systems), _beats_table(systems)],
+        notes=section_notes({"systems": systems}),
     )
 
 
-def _tiles(found: Sequence[SystemRow]) -> list[Node]:
-    known = [row for row in found if row.human_mean.defined]
+def _tiles(systems: Sequence[SystemRow]) -> list[Node]:
+    known = [row for row in systems if row.human_mean.defined]
     if not known:
         return [tile("Highest mean, people", Estimate.undefined("no person has scored a system"))]
     best, worst = max(known, key=lambda row: row.human_mean), min(known, key=lambda row: row.human_mean)
     tiles = [_mean_tile("Highest mean, people", best), _mean_tile("Lowest mean, people", worst)]
-    judged = [row for row in found if row.llm_mean.defined]
+    judged = [row for row in systems if row.llm_mean.defined]
     if judged:
         pick = max(judged, key=lambda row: row.llm_mean)
         same = "the people's choice too" if pick is best else f"people's choice: {best.system}"
@@ -65,9 +65,9 @@ def _mean_tile(title: str, row: SystemRow) -> Node:
     return tile(title, row.human_mean, row.system, plural(row.n_units, "unit"), best, show=plain_number)
 
 
-def means_figure(found: Sequence[SystemRow]) -> Figure:
+def means_figure(systems: Sequence[SystemRow]) -> Figure:
     """Mean score of each system, by people, by the model, and prediction-powered."""
-    rows = [row for system in found for row in _means(system)]
+    rows = [row for system in systems for row in _means(system)]
     frame = pd.DataFrame(rows, columns=["label", "series", "value", "low", "high", "n", "about"])
     words = " ".join(f"{row['label']}, {row['series'].lower()}: {row['about']}." for row in rows)
     return Figure(
@@ -121,9 +121,9 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure:
     )
 
 
-def _beats_table(found: Sequence[SystemRow]) -> Node | None:
+def _beats_table(systems: Sequence[SystemRow]) -> Node | None:
     """How often each system has the higher mean when the documents are drawn anew."""
-    known = [row for row in found if row.ranked.rank is not None]
+    known = [row for row in systems if row.ranked.rank is not None]
     rows = [
         (
             row.system,
@@ -150,7 +150,7 @@ def _worth(row: SystemRow) -> str:
     return "" if times is None or times != times else plain_number(times)
 
 
-def _table(found: Sequence[SystemRow]) -> Node | None:
+def _table(systems: Sequence[SystemRow]) -> Node | None:
     rows = [
         (
             row.system,
@@ -164,7 +164,7 @@ def _table(found: Sequence[SystemRow]) -> Node | None:
             shown(row.prediction_powered.value, plain_number).split(":")[0],
             _worth(row),
         )
-        for row in found
+        for row in systems
     ]
     columns = [
         "System",

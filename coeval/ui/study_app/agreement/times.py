@@ -117,21 +117,21 @@ def _short(name: str) -> str:
 
 def drift_figure(drift: Sequence[DriftPoint]) -> Figure:
     """Each person's scores against the others', over the tenths of their work."""
-    found = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
-    frame = found.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
-    words = " ".join(_drift_words(found)) or "Nobody shares a unit with somebody else yet."
+    points = pd.DataFrame([vars(point) for point in drift], columns=["annotator", "part", "n", "mean_gap"])
+    frame = points.rename(columns={"annotator": "series", "part": "x", "mean_gap": "y"})
+    words = " ".join(_drift_words(points)) or "Nobody shares a unit with somebody else yet."
     return Figure(
         "drift",
         "Drift over the course of the work",
-        found,
+        points,
         lambda: charts.curves(frame, words, x="tenth of the person's work", y="points", zero=True),
         words,
         note="a person's score minus the mean of the others on the same unit · above 0: more generous than the others",
     )
 
 
-def _drift_words(found: pd.DataFrame) -> Iterator[str]:
-    for name, part in found.groupby("annotator", sort=False):
+def _drift_words(points: pd.DataFrame) -> Iterator[str]:
+    for name, part in points.groupby("annotator", sort=False):
         first, last = part.iloc[0], part.iloc[-1]
         gaps = plain_number(first["mean_gap"]), plain_number(last["mean_gap"])
         yield f"{name}: {gaps[0]} in the first part, {gaps[1]} in the last."

@@ -81,20 +81,20 @@ def _support(proposal: Proposal) -> str:
     return "written" if proposal.origin == "human" else "drafted"
 
 
-def _decision_row(one: ProposalTally) -> Json:
-    wordings = [f"“{wording.text}” ({wording.person}: {wording.reason})" for wording in one.wordings]
-    reasons = [_reason(wording) for wording in one.reasons if wording.text != Action.REVISE]
-    revised = one.outcome is Action.REVISE and one.wordings
+def _decision_row(tallied: ProposalTally) -> Json:
+    wordings = [f"“{wording.text}” ({wording.person}: {wording.reason})" for wording in tallied.wordings]
+    reasons = [_reason(wording) for wording in tallied.reasons if wording.text != Action.REVISE]
+    revised = tallied.outcome is Action.REVISE and tallied.wordings
     return {
-        "id": one.proposal.id,
+        "id": tallied.proposal.id,
         "kind": "criterion",
-        "label": "tie" if one.tied else one.outcome or "no votes",
-        "text": one.proposal.text,
+        "label": "tie" if tallied.tied else tallied.outcome or "no votes",
+        "text": tallied.proposal.text,
         "quotes": [],
-        "note": " · ".join([words_of(one.rates), *wordings, *reasons]),
-        "action": one.outcome,
+        "note": " · ".join([words_of(tallied.rates), *wordings, *reasons]),
+        "action": tallied.outcome,
         "reason": "",
-        "new_text": one.wordings[0].text if revised else "",
+        "new_text": tallied.wordings[0].text if revised else "",
     }
 
 
@@ -111,11 +111,11 @@ def history_json(round_: RoundState, versions: Iterable[Ballot]) -> list[Json]:
     texts = {proposal.id: proposal.text for proposal in round_.proposals}
     return [
         {
-            "revision": one.revision,
-            "saved_at": one.saved_at,
-            "lines": [_vote_line(texts, vote) for vote in one.votes],
+            "revision": version.revision,
+            "saved_at": version.saved_at,
+            "lines": [_vote_line(texts, vote) for vote in version.votes],
         }
-        for one in versions
+        for version in versions
     ]
 
 

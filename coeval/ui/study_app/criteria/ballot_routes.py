@@ -52,13 +52,13 @@ def add_criteria_api(app: FastAPI, context: Context) -> None:
     def post_decisions(request: Request, slug: str, payload: BallotPayload) -> JSONResponse:
         person, decided = get_person(context, request), payload.to_decisions()
         try:
-            made = rounds.establish(
+            established = rounds.establish(
                 context, person, slug, **decided, round_id=payload.round, saves=payload.revision
             )
         except StaleError as error:
             return _stale(error, lambda: _decisions(context, person, slug))
-        kept = {"revision": made.version, "submitted_at": made.established_at}
-        message = f"The criteria are established as version {made.version}."
+        kept = {"revision": established.version, "submitted_at": established.established_at}
+        message = f"The criteria are established as version {established.version}."
         return JSONResponse({"saved": kept, "next": None, "message": message})
 
     app.include_router(router)

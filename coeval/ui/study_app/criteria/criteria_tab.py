@@ -48,26 +48,26 @@ class _Parts:
 
 
 def _build_parts(context: Context) -> _Parts:
-    made: dict[str, Any] = {"card": View(elem_id="task-card")}
+    parts: dict[str, Any] = {"card": View(elem_id="task-card")}
     with gr.Row(equal_height=False, elem_classes="two-columns"):
         with gr.Column(scale=2, min_width=320):
-            made["main"] = View(elem_id="criteria-main")
-            made |= _build_ballot()
-            made |= _build_settle()
+            parts["main"] = View(elem_id="criteria-main")
+            parts |= _build_ballot()
+            parts |= _build_settle()
         with gr.Column(scale=1, min_width=280):
-            made["established"] = View(elem_id="established")
-            made["suggested"] = gr.CheckboxGroup(
+            parts["established"] = View(elem_id="established")
+            parts["suggested"] = gr.CheckboxGroup(
                 [],
                 label="Suggested while scrutinising",
                 info="Those chosen join the vote on the next version.",
                 visible=False,
                 elem_id="suggested",
             )
-            made["reopen"] = gr.Button("Open the next version", elem_id="reopen", visible=False)
-            made["tally"] = View(elem_id="tally")
-            made |= _build_findings()
-            made |= _build_propose(context)
-    return _Parts(**made)
+            parts["reopen"] = gr.Button("Open the next version", elem_id="reopen", visible=False)
+            parts["tally"] = View(elem_id="tally")
+            parts |= _build_findings()
+            parts |= _build_propose(context)
+    return _Parts(**parts)
 
 
 def _build_ballot() -> dict[str, Any]:
@@ -184,10 +184,10 @@ class CriteriaTab(StudyTab):
         }
         said = [(views.suggestion_label(one), one.id) for one in ideas]
         update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
-        found = rounds.list_findings(self.context, person, slug) if owner and voting else []
-        labels = [(views.finding_label(one), n) for n, one in enumerate(found)]
-        update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(found))
-        update[parts.take] = gr.Button(visible=any(one.suggestion for one in found))
+        findings = rounds.list_findings(self.context, person, slug) if owner and voting else []
+        labels = [(views.finding_label(one), n) for n, one in enumerate(findings)]
+        update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(findings))
+        update[parts.take] = gr.Button(visible=any(one.suggestion for one in findings))
         if round_ is not None and voting:
             update[parts.ballot_title] = views.ballot_title(round_)
             shown = {"task": slug, "person": str(person.id), "round": round_.id}

@@ -81,13 +81,13 @@ def tally_view(tally: Tally | None, open_: bool) -> Node | None:
     )
 
 
-def _proposal_tally(one: ProposalTally) -> Node:
-    tie = el("p.note", f"A tie: {' or '.join(one.tied)}? Decide below.") if one.tied else None
+def _proposal_tally(tallied: ProposalTally) -> Node:
+    tie = el("p.note", f"A tie: {' or '.join(tallied.tied)}? Decide below.") if tallied.tied else None
     return el(
         "div.tally",
-        el("p", one.proposal.text),
-        stack(one.rates),
-        el("p.note", words_of(one.rates)) if one.rates.n else None,
+        el("p", tallied.proposal.text),
+        stack(tallied.rates),
+        el("p.note", words_of(tallied.rates)) if tallied.rates.n else None,
         tie,
     )
 
@@ -153,9 +153,9 @@ def settle_title() -> Node:
     )
 
 
-def suggestion_label(one: Suggestion) -> str:
+def suggestion_label(suggestion: Suggestion) -> str:
     """A suggested criterion with who thought of it, and where."""
-    return f"{one.text} ({one.person}, at instance {one.instance.external_id})"
+    return f"{suggestion.text} ({suggestion.person}, at instance {suggestion.instance.external_id})"
 
 
 def finding_label(finding: Finding) -> str:

@@ -193,13 +193,13 @@ def history_json(versions: Iterable[Submission]) -> list[Json]:
     """Everything a person saved of one evaluation, in their own words: no drafted word is repeated."""
     return [
         {
-            "revision": one.revision,
-            "saved_at": one.submitted_at,
-            "score": one.score,
-            "first": one.revision == 0,
-            "lines": _lines_json(one.rows),
+            "revision": version.revision,
+            "saved_at": version.submitted_at,
+            "score": version.score,
+            "first": version.revision == 0,
+            "lines": _lines_json(version.rows),
         }
-        for one in versions
+        for version in versions
     ]
 
 
