@@ -157,8 +157,8 @@ def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequ
             f"“{slug}” has no established criteria yet: its first version is still being voted on."
         )
     proposals = {
-        ballots.same_words(suggestion.text): Proposal(suggestion.text, suggestion.origin)
-        for suggestion in current.criteria
+        ballots.same_words(criterion.text): Proposal(criterion.text, criterion.origin)
+        for criterion in current.criteria
     }
     for suggestion in taken:
         note = f"suggested at {_name_instance(suggestion.instance, design)}"
