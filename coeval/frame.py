@@ -20,6 +20,7 @@ from coeval.domain import Ask, Criterion, ImportedDraft, Instance, RowKind, Task
 from coeval.errors import InputError, ModelError
 from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.ideation.plan import draft_plan
+from coeval.llm.presets.registry import get_preset
 from coeval.llm.protocols.protocol import Brief, Item, Protocol
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.llm.reading.fused_scores import OVERALL
@@ -71,8 +72,8 @@ def judge_frame(
         ledger: the SQLite file that keeps every answer; made where it is not there.
         progress: shows a bar, in a terminal and in a notebook.
         settings: the endpoint; by default as the environment says (``OPENAI_API_KEY``, ``OPENAI_BASE_URL``).
-        **options: those of ``draft evaluations``, by their names: ``protocol``, ``samples``, ``temperature``,
-            ``top_p``, ``max_tokens``, ``persona``, ``steps``, ``assistants``, ``plan``, ``replay``, ``concurrency``...
+        **options: those of ``draft evaluations``, by their names: ``preset``, ``protocol``, ``samples``,
+            ``temperature``, ``top_p``, ``max_tokens``, ``persona``, ``steps``, ``assistants``, ``plan``, ``replay``...
 
     Returns:
         One row for each row of ``frame`` and criterion, in their order: ``instance``, ``criterion``, ``score``
@@ -104,12 +105,14 @@ def _task(task: str | Task) -> Task:
 
 
 def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
-    known = {member.name for member in fields(RunSettings)} - _OF_A_STUDY
+    known = {"preset"} | {member.name for member in fields(RunSettings)} - _OF_A_STUDY
     if unknown := sorted(set(options) - known):
         raise InputError(
             f"There is no option {', '.join(unknown)}; the options are {', '.join(sorted(known))}."
         )
     values = dict(options)
+    if preset := values.pop("preset", ""):
+        values = dict(get_preset(preset).settings) | values
     if "assistants" in values:
         values["assistants"] = tuple(values["assistants"])
     return RunSettings(model=model, **values)

@@ -6,8 +6,15 @@ import argparse
 import asyncio
 import sys
 from dataclasses import replace
+from typing import Any
 
-from coeval.cli.judging_options import add_judging_options, read_judging_options
+from coeval.cli.judging_options import (
+    add_judging_options,
+    add_preset_option,
+    read_given,
+    read_judging_options,
+)
+from coeval.llm.presets.registry import get_preset
 from coeval.study.access import OPERATOR, Context
 
 
@@ -15,12 +22,14 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
     kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|assistants")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
-    rounds.add_argument("--model", default="")
-    rounds.add_argument("--samples", type=int, default=1, metavar="N", help="how often to ask")
-    rounds.add_argument("--count", type=int, default=5, metavar="N", help="criteria to ask for each time")
-    rounds.add_argument("--examples", type=int, default=0, metavar="N", help="instances to show the model")
+    add_preset_option(rounds)
+    rounds.add_argument("--model")
+    rounds.add_argument("--samples", type=int, metavar="N", help="how often to ask (default: 1)")
+    rounds.add_argument("--count", type=int, metavar="N", help="criteria to ask for each time (default: 5)")
+    rounds.add_argument("--examples", type=int, metavar="N", help="instances to show the model (default: 0)")
     rounds.add_argument("--temperature", type=float)
     rounds.add_argument("--top-p", type=float)
+    rounds.add_argument("--templates", metavar="DIR", help="a folder with your copy of criteria.md")
     rounds.set_defaults(command=_draft_criteria)
     evaluations = kinds.add_parser(
         "evaluations", parents=[task], help="evaluate every instance by every criterion"
@@ -55,19 +64,10 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.criteria import rounds
     from coeval.study.drafting.proposing import draft_criteria
 
-    proposals = asyncio.run(
-        draft_criteria(
-            context,
-            OPERATOR,
-            options.task,
-            model=options.model,
-            samples=options.samples,
-            count=options.count,
-            examples=options.examples,
-            temperature=options.temperature,
-            top_p=options.top_p,
-        )
-    )
+    names = ["model", "samples", "count", "examples", "temperature", "top_p", "templates"]
+    values = dict(get_preset(options.preset).ideation) if options.preset else {}
+    given: dict[str, Any] = values | read_given(options, names)
+    proposals = asyncio.run(draft_criteria(context, OPERATOR, options.task, **given))
     state = rounds.open_round(context, OPERATOR, options.task, proposals)
     for proposal in state.proposals:
         print(f"{proposal.support} of {proposal.samples}\t{proposal.text}")

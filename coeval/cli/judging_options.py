@@ -3,73 +3,74 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coeval.errors import InputError
+from coeval.llm.presets.registry import PRESETS, get_preset
 
 if TYPE_CHECKING:
     from coeval.study.drafting.run_settings import RunSettings
 
 
+def add_preset_option(parser: argparse.ArgumentParser) -> None:
+    """A published way to judge, in one word."""
+    parser.add_argument(
+        "--preset", choices=list(PRESETS), help="settings of a publication; options given beside it win"
+    )
+
+
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
-    """Everything that says how a run judges."""
-    parser.add_argument("--model", default="")
-    parser.add_argument("--protocol", default="coeval")
-    parser.add_argument("--samples", type=int, metavar="N", help="answers to average")
-    parser.add_argument("--logprobs", action="store_true", help="the expected score from log-probabilities")
-    parser.add_argument("--temperature", type=float)
-    parser.add_argument("--top-p", type=float)
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="most tokens of an answer")
-    parser.add_argument("--reasoning-effort", default="", metavar="LEVEL", help="for reasoning models")
-    parser.add_argument("--persona", default="")
-    parser.add_argument("--reference", action="store_true", help="show the judge each instance's reference")
-    parser.add_argument(
-        "--templates", default="", metavar="DIR", help="a folder with your copies of templates"
-    )
-    parser.add_argument("--label", default="", help="what the run is called (default: model and protocol)")
-    parser.add_argument("--limit", type=int, metavar="N", help="make at most N drafts now")
-    parser.add_argument("--steps", action="store_true", help="give evaluation steps (auto-CoT)")
-    parser.add_argument("--plan", type=Path, metavar="FILE", help="fusion: the plan (default: a drafted one)")
-    parser.add_argument(
-        "--assistants", nargs="+", default=[], metavar="NAME|column:low:high", help="fusion: which"
-    )
-    parser.add_argument("--ablation", action="store_true", help="fusion: the same without assistants")
-    parser.add_argument("--retry-unscored", action="store_true", help="send unscored drafts again")
+    """Everything that says how a run judges. What is not given is None, so that a preset can say it."""
+    add = parser.add_argument
+    flag: dict[str, Any] = {"action": "store_true", "default": None}
+    add_preset_option(parser)
+    add("--model")
+    add("--protocol", help="how the model is asked (default: coeval)")
+    add("--samples", type=int, metavar="N", help="answers to average")
+    add("--logprobs", help="the expected score from log-probabilities", **flag)
+    add("--temperature", type=float)
+    add("--top-p", type=float)
+    add("--max-tokens", type=int, metavar="N", help="most tokens of an answer")
+    add("--reasoning-effort", metavar="LEVEL", help="for reasoning models")
+    add("--persona")
+    add("--reference", help="show the judge each instance's reference", **flag)
+    add("--templates", metavar="DIR", help="a folder with your copies of templates, or a wording of ours")
+    add("--label", help="what the run is called (default: model and protocol)")
+    add("--limit", type=int, metavar="N", help="make at most N drafts now")
+    add("--steps", help="give evaluation steps (auto-CoT)", **flag)
+    add("--plan", type=Path, metavar="FILE", help="fusion: the plan (default: a drafted one)")
+    add("--assistants", nargs="+", metavar="NAME|column:low:high", help="fusion: which")
+    add("--ablation", help="fusion: the same without assistants", **flag)
+    add("--retry-unscored", help="send unscored drafts again", **flag)
 
 
 def read_judging_options(options: argparse.Namespace) -> RunSettings:
-    """The settings that these options make.
+    """The settings that these options make: what is given, then what the preset says, then the defaults.
 
     Raises:
         InputError: the plan cannot be read.
     """
     from coeval.study.drafting.run_settings import RunSettings
 
-    return RunSettings(
-        model=options.model,
-        protocol=options.protocol,
-        samples=options.samples,
-        temperature=options.temperature,
-        top_p=options.top_p,
-        max_tokens=options.max_tokens,
-        reasoning_effort=options.reasoning_effort,
-        persona=options.persona,
-        logprobs=options.logprobs,
-        reference=options.reference,
-        templates=options.templates,
-        label=options.label,
-        limit=options.limit,
-        retry_unscored=options.retry_unscored,
-        steps=options.steps,
-        plan=_read_plan(options.plan),
-        assistants=tuple(options.assistants),
-        ablation=options.ablation,
-    )
+    given = read_given(options, [member.name for member in fields(RunSettings)])
+    if "plan" in given:
+        given["plan"] = _read_plan(options.plan)
+    if "assistants" in given:
+        given["assistants"] = tuple(options.assistants)
+    values: dict[str, Any] = dict(get_preset(options.preset).settings) if options.preset else {}
+    return RunSettings(**(values | given))
 
 
-def _read_plan(path: Path | None) -> str:
+def read_given(options: argparse.Namespace, names: list[str]) -> dict[str, Any]:
+    """The options of these names that the command was given."""
+    values = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _read_plan(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip() if path else ""
+        return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as a plan: {error}.") from error

@@ -39,6 +39,8 @@ class Criterion:
     name: str = ""
     origin: Origin = Origin.LLM
     scale: Scale = Scale()
+    question: str = ""
+    """What a free-text judge is asked; empty for the usual question, how well the output meets the criterion."""
     id: int = 0
 
 

@@ -34,3 +34,29 @@ def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, serv
     question.get_by_text("Judge by this criterion and by nothing else").wait_for()
     text = question.inner_text()
     assert text.index("<sample_output") < text.index("## Criterion") < text.index("## How to answer")
+
+
+def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: LiveServer) -> None:
+    page.set_default_timeout(20_000)
+    page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
+    if page.get_by_label("Your name").count():
+        page.get_by_label("Your name").fill("Owner")
+        page.get_by_role("button", name="Sign in").click()
+        page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
+    preset = page.locator("#prefill-preset input").first
+    preset.click()
+    page.get_by_role("option", name="G-Eval, dialogue").click()
+    page.locator("#preset-about").get_by_text("auto-CoT").first.wait_for()
+    expect(page.locator("#prefill-protocol input").first).to_have_value("score-only: The score alone")
+    expect(page.get_by_label("Samples (0: the protocol's own)")).to_have_value("20")
+    expect(page.get_by_label("Temperature (empty: the model's own)")).to_have_value("1")
+    page.get_by_role("button", name="More settings").click()
+    expect(page.locator("#prefill-templates textarea, #prefill-templates input").first).to_have_value(
+        "g-eval"
+    )
+    page.locator("#preset-criteria").click()
+    page.locator("#preset-about").get_by_text("Groundedness, 0-1").wait_for()
+    page.locator("#prefill-question").click()
+    question = page.locator("#prefill-note .question")
+    question.get_by_text("Your task is to rate the Reply on one criterion").wait_for()
+    assert question.inner_text().endswith("Score: <number>")

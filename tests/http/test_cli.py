@@ -248,3 +248,19 @@ def test_the_headline_is_the_mean_over_criteria_with_its_clusters(eli5: Path) ->
     assert headline["pooled"]["ci_low"] < headline["pooled"]["value"] < headline["pooled"]["ci_high"]
     for row in report["systems"]:
         assert row["ci_low"] < row["human_mean"] < row["ci_high"] and row["clusters"] == 50
+
+
+def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
+    """Criteria, the question and the estimate of a published judge, without a model."""
+    db, data = tmp_path / "p.db", tmp_path / "a.csv"
+    data.write_text("input,output\nHow do bees dance?,They turn and waggle.\n")
+    run("import", data, "--task", "t", db=db)
+    done = run("criteria", "establish", "--task", "t", "--preset", "closer-look", db=db)
+    assert done.stdout.startswith("1\t1-5\tThe sentences of the summary")
+    asked = ("draft", "evaluations", "--task", "t", "--preset", "closer-look", "--model", "m")
+    shown = run(*asked, "--show-prompt", "--criterion", "3", db=db).stdout
+    assert "How fluent is the summary?" in shown and 'Start with "Analysis:"' in shown
+    assert "about 80 calls" in run(*asked, "--estimate", db=db).stdout  # 4 criteria x 20 answers
+    assert "about 8 calls" in run(*asked, "--estimate", "--samples", "2", db=db).stdout
+    shown = run(*asked, "--protocol", "free-text", "--show-prompt", db=db).stdout
+    assert shown.rstrip().endswith("Answer on a scale from 1 to 5.")

@@ -14,6 +14,7 @@ import pytest
 from coeval import judge_frame
 from coeval.domain import Criterion, Scale
 from coeval.errors import InputError, ModelError
+from coeval.llm.presets.aspects import TOPICAL_CHAT
 from coeval.llm.protocols import registry
 from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, Stub, start_stub
@@ -138,3 +139,15 @@ def test_the_examples_of_the_map_run(stub: Stub, tmp_path: Path, monkeypatch: py
 
 def _lines(example: str) -> int:
     return sum(bool(line.strip()) for line in example.splitlines())
+
+
+def test_a_preset_says_how_to_judge(stub: Stub, tmp_path: Path) -> None:
+    scores = judge(stub, tmp_path, TABLE[:1], criteria=TOPICAL_CHAT, preset="g-eval-topical-chat", samples=2)
+    assert list(scores.criterion) == [one.text for one in TOPICAL_CHAT] and scores.score.iloc[3] in (
+        0,
+        0.5,
+        1,
+    )
+    steps, judged = stub.bodies[:4], stub.bodies[4:]
+    assert all("Write the steps" in str(body) for body in steps) and len(judged) == 8
+    assert {(body["temperature"], body["top_p"]) for body in judged} == {(1.0, 1.0)}

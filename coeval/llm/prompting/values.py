@@ -25,6 +25,21 @@ def render_criterion(criterion: Criterion) -> str:
     return text if not name or text.lower().startswith(name.lower()) else f"{name}: {text}"
 
 
+def render_question(criterion: Criterion, task: Task) -> str:
+    """The question of a free-text judge: the criterion's own, or how well the output meets it.
+
+    >>> render_question(Criterion("Be clear."), Task("t", "T"))
+    'How well does the Output meet the criterion, on a scale from 1 to 5?'
+    """
+    scale = f"on a scale from {criterion.scale.low} to {criterion.scale.high}"
+    own = criterion.question.strip()
+    return (
+        f"{own} Answer {scale}."
+        if own
+        else f"How well does the {task.output_field} meet the criterion, {scale}?"
+    )
+
+
 def list_criteria(criteria: Sequence[Criterion]) -> str:
     """Criteria as a numbered list, each with its scale."""
     return "\n".join(
@@ -66,6 +81,7 @@ def render_case(
     steps = options.steps.get(criterion.text, "").strip()
     values = task_values(task) | scale_values(criterion.scale)
     values |= {"criterion": render_criterion(criterion), "reference": instance.reference.strip()}
+    values["question"] = render_question(criterion, task)
     values["sample"] = render_sample(task, instance, reference=options.reference)
     values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
     values["case"] = load_template("case", options.templates).render(values)

@@ -34,6 +34,7 @@ from coeval.store.migrations.m047_quote_place import m047_quote_place
 from coeval.store.migrations.m060_task_archive import m060_task_archive
 from coeval.store.migrations.m070_group import m070_group
 from coeval.store.migrations.m071_disabled import m071_disabled
+from coeval.store.migrations.m085_criterion_question import m085_criterion_question
 from coeval.store.migrations.m095_waiting import m095_waiting
 
 migrations = Migrations("coeval")
@@ -63,6 +64,7 @@ for migration in (
     m060_task_archive,
     m070_group,
     m071_disabled,
+    m085_criterion_question,
     m095_waiting,
 ):
     migrations()(migration)

@@ -20,6 +20,7 @@ def criterion_of(row: dict[str, Any]) -> Criterion:
         name=row["name"],
         origin=Origin(row["origin"]),
         scale=Scale(row["scale_min"], row["scale_max"]),
+        question=row["question"],
         id=row["id"],
     )
 
@@ -50,6 +51,7 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
             origin=criterion.origin,
             scale_min=criterion.scale.low,
             scale_max=criterion.scale.high,
+            question=criterion.question,
         )
         stored = find_criterion(db, task, criterion)
     assert stored is not None

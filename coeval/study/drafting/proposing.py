@@ -6,6 +6,7 @@ from coeval.domain import Person, Proposal
 from coeval.errors import InputError
 from coeval.llm.ideation.criteria import MAX_EXAMPLES
 from coeval.llm.ideation.criteria import draft_criteria as ask_for_criteria
+from coeval.llm.presets.wordings import find_templates
 from coeval.store.queries import tasks
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.drafting.endpoint import build_runner
@@ -23,6 +24,7 @@ async def draft_criteria(
     examples: int = 0,
     temperature: float | None = None,
     top_p: float | None = None,
+    templates: str = "",
 ) -> list[Proposal]:
     """Have a model propose criteria for a task; near-duplicates over the samples are merged.
 
@@ -45,4 +47,5 @@ async def draft_criteria(
             temperature=temperature,
             top_p=top_p,
             examples=shown,
+            templates=find_templates(templates),
         )

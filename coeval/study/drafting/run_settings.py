@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
 
 from coeval.llm.client.connection import resolve_address
+from coeval.llm.presets.wordings import find_templates
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.protocols.registry import FIRST
 from coeval.llm.running.ledger import Prices
@@ -31,7 +31,7 @@ class RunSettings:
     logprobs: bool = False
     reference: bool = False
     templates: str = ""
-    """A folder with the user's own copies of templates; empty for CoEval's."""
+    """A folder with the user's own copies of templates, or a wording of ours by its name; empty for the usual one."""
     endpoint: str = ""
     """The address that answers, without secrets; ``batch`` for files; empty: the one that is set up."""
     label: str = ""
@@ -61,7 +61,7 @@ class RunSettings:
             persona=self.persona,
             logprobs=self.logprobs,
             reference=self.reference,
-            templates=Path(self.templates) if self.templates else None,
+            templates=find_templates(self.templates),
             steps=steps or {},
         )
 

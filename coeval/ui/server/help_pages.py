@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from coeval.errors import NotFoundError
+from coeval.llm.presets.registry import describe_presets
 from coeval.ui.server.pages import render_page
 
 HELP = Path(__file__).parents[1] / "help"
@@ -16,6 +17,7 @@ TITLES = {
     "guide": "Using CoEval",
     "roles": "Who may do what",
     "servers": "Model servers",
+    "presets": "Presets",
     "threats": "Security",
     "measured": "Measured",
     "replicate": "Published studies",
@@ -36,6 +38,6 @@ def render(name: str) -> HTMLResponse:
     """A help page; its text is ours, so its HTML is shown as it is."""
     from markdown_it import MarkdownIt  # loaded when somebody asks for help, as starting is long enough
 
-    text = (HELP / f"{name}.md").read_text(encoding="utf-8")
+    text = (HELP / f"{name}.md").read_text(encoding="utf-8").replace("{presets}", describe_presets())
     body = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     return render_page("help", title=TITLES[name], base="../", pages=TITLES, body=body)

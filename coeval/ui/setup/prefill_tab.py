@@ -8,7 +8,8 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Job, JobState, Person
-from coeval.errors import InputError, NotFoundError
+from coeval.errors import NotFoundError
+from coeval.llm.presets.wordings import list_wordings
 from coeval.llm.prompting.options import PERSONAS
 from coeval.llm.protocols.registry import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
@@ -16,9 +17,11 @@ from coeval.study import tasks
 from coeval.study.drafting import estimating, jobs, question_preview
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import Worker
+from coeval.ui.components.numbers import read_decimal
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.judge_helps import FusionBox, StepsBox
+from coeval.ui.setup.preset_box import PresetBox
 from coeval.ui.study_app.criteria.criteria_views import model_hint
 
 EFFORTS = ["", "minimal", "low", "medium", "high"]
@@ -62,6 +65,7 @@ class PrefillTab(Tab):
 
     def _build_settings(self) -> list[Any]:
         settings = self.context.settings
+        self.presets = PresetBox(self.context, self.task)
         model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="prefill-model")
         summaries = {name: protocol.summary for name, protocol in list_protocols().items()}
         protocol = gr.Dropdown(
@@ -87,11 +91,28 @@ class PrefillTab(Tab):
             effort = gr.Dropdown(
                 EFFORTS, value="", label="Reasoning effort (for reasoning models; empty: the model's own)"
             )
+            templates = gr.Textbox(
+                "",
+                label="Templates (empty: CoEval's own)",
+                info=f"A folder on the server with your copies, or one of ours: {', '.join(list_wordings())}.",
+                max_length=500,
+                elem_id="prefill-templates",
+            )
         label = gr.Textbox("", label="Label (empty: made from the settings)", max_length=120)
         self.steps = StepsBox(self.context, self.task, model)
         self.fusion = FusionBox(self.context, self.task, model)
         own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
-        more = [reference, top_p, max_tokens, effort]
+        more = [reference, top_p, max_tokens, effort, templates]
+        self.presets.fill(
+            {
+                "protocol": protocol,
+                "samples": samples,
+                "temperature": temperature,
+                "top_p": top_p,
+                "templates": templates,
+                "steps": self.steps.use,
+            }
+        )
         return [*own, *more, self.steps.use, *self.fusion.inputs]
 
     def _wire(self) -> None:
@@ -180,7 +201,7 @@ class PrefillTab(Tab):
 def read_form(values: tuple[Any, ...]) -> RunSettings:
     """The form's values as the settings of a run."""
     model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
-    reference, top_p, max_tokens, effort, steps, assistants, ablation, plan = further
+    reference, top_p, max_tokens, effort, templates, steps, assistants, ablation, plan = further
     return RunSettings(
         model=(model or "").strip(),
         protocol=protocol,
@@ -189,6 +210,7 @@ def read_form(values: tuple[Any, ...]) -> RunSettings:
         top_p=read_decimal("top_p", top_p, 1),
         max_tokens=int(max_tokens) if max_tokens else None,
         reasoning_effort=effort or "",
+        templates=(templates or "").strip(),
         reference=bool(reference),
         persona=persona or "",
         logprobs=bool(logprobs),
@@ -199,26 +221,6 @@ def read_form(values: tuple[Any, ...]) -> RunSettings:
         ablation=bool(ablation),
         prices=Prices(float(price_in or 0), float(price_out or 0)),
     )
-
-
-def read_decimal(name: str, text: str | None, most: float) -> float | None:
-    """A number from 0 to ``most`` as typed; None where the box is empty.
-
-    Raises:
-        InputError: it is none.
-
-    >>> read_decimal("temperature", " 0.7 ", 2), read_decimal("temperature", "", 2)
-    (0.7, None)
-    """
-    if not (text or "").strip():
-        return None
-    try:
-        value = float(text or "")
-    except ValueError:
-        value = float("nan")
-    if not 0 <= value <= most:
-        raise InputError(f"“{text}” is not a {name}: type a number from 0 to {most:g}, or leave it empty.")
-    return value
 
 
 def jobs_view(listed: list[Job]) -> Node:

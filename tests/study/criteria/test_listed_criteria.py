@@ -7,7 +7,7 @@ import pytest
 from coeval.domain import Person, Scale, Study
 from coeval.errors import InputError
 from coeval.study.access import Context
-from coeval.study.criteria.listed import establish_list
+from coeval.study.criteria.listed import establish_list, establish_preset
 from coeval.study.importing.importing import import_study
 
 
@@ -32,6 +32,7 @@ def test_a_list_becomes_the_next_set_and_keeps_what_it_had(context: Context, rea
         (["Be kind.", "Be kind."], "Line 2: “Be kind.” stands there twice"),
         (["Be kind.\t5-1"], "Line 1: the scale 5-1 must rise"),
         (["Be true.\t1-3"], "has the scale 1-5 already"),
+        (["Be true.\t1-5\tIs it true?"], "has another question already"),
     ],
 )
 def test_a_list_that_cannot_be_is_refused(
@@ -39,3 +40,24 @@ def test_a_list_that_cannot_be_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         establish_list(context, ready, "demo", lines)
+
+
+def test_a_line_may_end_in_the_question_that_is_asked(context: Context, ready: Person) -> None:
+    (member,) = establish_list(context, ready, "demo", ["Be brief.\t0-1\tIs it brief?"]).criteria
+    assert (member.text, member.scale, member.question) == ("Be brief.", Scale(0, 1), "Is it brief?")
+
+
+def test_a_preset_brings_its_criteria_with_names_scales_and_questions(
+    context: Context, ready: Person
+) -> None:
+    established = establish_preset(context, ready, "demo", "g-eval-topical-chat")
+    assert [(one.name, str(one.scale)) for one in established.criteria] == [
+        ("Naturalness", "1-3"),
+        ("Coherence", "1-3"),
+        ("Engagingness", "1-3"),
+        ("Groundedness", "0-1"),
+    ]
+    assert established.criteria[3].question == "Does the response use the given piece of knowledge?"
+    assert establish_preset(context, ready, "demo", "g-eval-topical-chat").version == established.version
+    with pytest.raises(InputError, match="has no criteria of its own"):
+        establish_preset(context, ready, "demo", "coeval-paper")

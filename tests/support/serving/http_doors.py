@@ -355,10 +355,17 @@ def setup_prefill() -> list[Door]:
     )
     return [
         *(Door(name, start) for name in queued),
+        Door(
+            "criteria.listed.establish_preset",
+            setup("preset-criteria", put=fixed(prefill_preset="closer-look"), **opened),
+        ),
         Door("drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("drafting.jobs.restart_job", setup("job-retry", **opened)),
         Door("drafting.jobs.cancel_job", setup("job-cancel", **opened)),
-        Door("drafting.preview.show_question", setup("prefill-question", put=fixed(prefill_model="m"), **opened)),
+        Door(
+            "drafting.question_preview.show_question",
+            setup("prefill-question", put=fixed(prefill_model="m"), **opened),
+        ),
         Door("drafting.estimating.estimate_run", setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill", "select"))
           for name in ("drafting.jobs.list_jobs", "drafting.helping.list_steps",

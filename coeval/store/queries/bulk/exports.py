@@ -28,7 +28,7 @@ FROM instance WHERE task = :task ORDER BY position
 """
 
 CRITERIA = """
-SELECT s.version, m.position, c.name, c.text AS criterion, c.origin, c.scale_min, c.scale_max,
+SELECT s.version, m.position, c.name, c.text AS criterion, c.origin, c.scale_min, c.scale_max, c.question,
   s.established_at, s.established_by
 FROM criteria_set s
 JOIN criteria_set_member m ON m.criteria_set = s.id

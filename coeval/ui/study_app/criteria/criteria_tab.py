@@ -16,6 +16,7 @@ from coeval.ui.components.screen import Screen
 from coeval.ui.components.view import View
 from coeval.ui.panel import MODEL, StudyTab, Update, need_task
 from coeval.ui.study_app.criteria import criteria_views as views
+from coeval.ui.study_app.criteria.ideation_box import build_ideation, read_ideation
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class _Parts:
     hint: View
     samples: gr.Radio
     model: gr.Textbox
+    ideation: list[Any]
     draft: gr.Button
     lines: gr.Textbox
     open_vote: gr.Button
@@ -97,6 +99,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
         with gr.Row():
             samples = gr.Radio([1, 5, 10], value=10, label="Samples", elem_id="samples")
             model = gr.Textbox(settings.model, label="Model", max_length=200, elem_id="draft-model")
+        ideation = build_ideation()
         draft = gr.Button("Draft criteria", interactive=settings.has_model, elem_id="draft-criteria")
         lines = gr.Textbox(
             label="Or write them, one a line",
@@ -111,6 +114,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
         "hint": hint,
         "samples": samples,
         "model": model,
+        "ideation": ideation,
         "draft": draft,
         "lines": lines,
         "open_vote": open_vote,
@@ -125,7 +129,7 @@ class CriteriaTab(StudyTab):
 
     def build(self) -> None:
         self.parts = parts = _build_parts(self.context)
-        self.outputs = parts.all()
+        self.outputs = [part for part in parts.all() if not isinstance(part, list)]
         # both save by routes of their own; what else the tab shows follows
         self.on(parts.ballot.submit, self.load, [])
         self.on(parts.decisions.submit, self.load, [])
@@ -133,7 +137,7 @@ class CriteriaTab(StudyTab):
         self.on(parts.reopen.click, self.on_reopen, [parts.suggested])
         self.on(parts.take.click, self.on_take, [parts.findings])
         model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
-        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model], **model)
+        self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation], **model)
 
     def load(self, person: Person, slug: str) -> Update:
         return self._state(person, slug) if slug else self._no_task(person)
@@ -151,9 +155,10 @@ class CriteriaTab(StudyTab):
         rounds.take_findings(self.context, person, need_task(slug), chosen)
         return self._state(person, slug)
 
-    async def on_draft(self, person: Person, slug: str, samples: int, model: str) -> Update:
+    async def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
+        asked = read_ideation(further)
         proposals = await proposing.draft_criteria(
-            self.context, person, need_task(slug), model=model, samples=samples
+            self.context, person, need_task(slug), model=model, samples=samples, **asked
         )
         rounds.open_round(self.context, person, slug, proposals)
         return self._state(person, slug)

@@ -1,0 +1,95 @@
+"""Presets: what they set, what they ask, and that the help says so."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+
+from coeval.domain import Criterion, Instance, Task
+from coeval.errors import InputError
+from coeval.llm.presets.aspects import SUMMEVAL, TOPICAL_CHAT
+from coeval.llm.presets.registry import PRESETS, get_preset
+from coeval.llm.presets.wordings import find_templates, list_wordings
+from coeval.llm.prompting.template_files import load_template
+from coeval.llm.protocols.protocol import Brief, Item
+from coeval.llm.protocols.registry import build_protocol, list_protocols
+from coeval.study.drafting.run_settings import RunSettings
+from coeval.ui.server.help_pages import render
+
+TASK = Task("news", "News", "Summarise the article.", "Article", "Summary")
+ARTICLE = Instance("a", "A long article.", "A short summary.")
+
+
+def settings(name: str) -> RunSettings:
+    return RunSettings(**({"model": "m"} | dict(get_preset(name).settings)))  # type: ignore[arg-type]
+
+
+def question(run: RunSettings, criterion: Criterion, steps: str = "") -> str:
+    options = run.judge_options({criterion.text: steps} if steps else {})
+    protocol = build_protocol(Brief(TASK, {1: criterion}, options))
+    calls = protocol.render_calls(Item(1, (1,)), ARTICLE)
+    request, _ = calls[0]
+    assert len(calls) == protocol.answers
+    return request.messages[-1].content
+
+
+def test_the_published_numbers_are_set() -> None:
+    assert {name: (settings(name).samples, settings(name).temperature) for name in PRESETS} == {
+        "coeval-paper": (1, None),
+        "closer-look": (20, 1.0),
+        "g-eval-summeval": (20, 1.0),
+        "g-eval-topical-chat": (20, 1.0),
+        "fusion-eval": (8, 1.0),
+    }
+    assert all(settings(name).top_p == 1.0 for name in PRESETS if settings(name).samples == 20)
+    assert get_preset("coeval-paper").ideation == {"samples": 10, "temperature": 0.7}
+    with pytest.raises(InputError, match="no preset “x”: use one of coeval-paper, closer-look"):
+        get_preset("x")
+
+
+def test_scales_of_one_set_differ() -> None:
+    assert [str(one.scale) for one in SUMMEVAL] == ["1-5", "1-5", "1-3", "1-5"]
+    assert [str(one.scale) for one in TOPICAL_CHAT] == ["1-3", "1-3", "1-3", "0-1"]
+    assert all(one.question.endswith("?") and one.name for one in (*SUMMEVAL, *TOPICAL_CHAT))
+
+
+def test_g_eval_asks_in_the_published_order_for_the_score_alone() -> None:
+    text = question(settings("g-eval-summeval"), SUMMEVAL[2], steps="1. Read it.")
+    parts = ("Summarise the article.", "Fluency: Each sentence", "from 1 (lowest) to 3", "1. Read it.")
+    places = [text.index(part) for part in (*parts, "<sample_input", "<sample_output", "Score: <number>")]
+    assert places == sorted(places) and text.endswith("Score: <number>")
+
+
+@pytest.mark.parametrize("form", ["analyze-rate", "rate-explain", "free-text", "score-only"])
+def test_a_closer_look_asks_each_criterion_its_own_question(form: str) -> None:
+    run = RunSettings(**(dict(get_preset("closer-look").settings) | {"model": "m", "protocol": form}))  # type: ignore[arg-type]
+    text = question(run, TOPICAL_CHAT[3])
+    asked = "Does the response use the given piece of knowledge? Answer on a scale from 0 to 1."
+    assert text.index("<sample_output") < text.index(asked)
+    assert text.endswith({"free-text": asked, "rate-explain": "<your explanation>"}.get(form, "<number>"))
+
+
+def test_without_a_question_of_its_own_the_usual_one_is_asked() -> None:
+    text = question(RunSettings("m", "free-text"), Criterion("Be clear."))
+    assert "How well does the Summary meet the criterion, on a scale from 1 to 5?" in text
+
+
+def test_wordings_are_templates_of_protocols_and_found_by_name(tmp_path: object) -> None:
+    assert list_wordings() == ["closer-look", "g-eval"]
+    for name in list_wordings():
+        folder = find_templates(name)
+        assert folder is not None
+        for path in folder.glob("*.md"):
+            assert path.stem in list_protocols() and load_template(path.stem, folder).version >= 1
+    with pytest.raises(InputError, match="no folder of templates “/nowhere”.*closer-look, g-eval"):
+        find_templates("/nowhere")
+
+
+def test_the_help_tells_of_every_preset_its_source_its_settings_and_its_differences() -> None:
+    page = html.unescape(bytes(render("presets").body).decode())
+    for preset in PRESETS.values():
+        assert preset.facts and preset.differences and f"--preset {preset.name}<" in page
+        for line in (preset.source, *preset.facts, *preset.differences):
+            assert line in page
+    assert "Groundedness" in page and "{presets}" not in page
