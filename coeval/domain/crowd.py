@@ -55,7 +55,7 @@ class Terms:
     """Whether an owner admits by hand whoever passed."""
     warn_after: int = 1
     block_after: int = 2
-    """Failed attention checks until a warning, and until the work stops."""
+    """Failed attention checks before a warning, and until the work stops."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Each person's queue, and what owners look back on."""
+"""Each person's queue, and what owners review."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: LiveSe
     page.locator("#design-heading").get_by_text("of demo").wait_for()
     page.locator("#archived input").click()
     page.get_by_role("option", name="Second round").click()
-    page.get_by_role("button", name="Take it out again").click()
+    page.get_by_role("button", name="Restore it").click()
     page.locator("#design-heading").get_by_text("of second-round").wait_for()
     expect(page.locator("#task-picker input")).to_have_value("Second round")
 

@@ -73,7 +73,7 @@ def design(page: Any) -> None:
 
 def decide(page: Any) -> None:
     page.get_by_role("tab", name="Review").click()
-    page.locator("#review-habits").get_by_text("Are the drafts still read?").wait_for()
+    page.locator("#review-habits").get_by_text("Do people still read the drafts?").wait_for()
     page.locator("#review-differing input").click()
     page.get_by_role("option").get_by_text("1 to 5, 3 people").click()
     table = page.locator("#review-comparison table")

@@ -67,7 +67,9 @@ def _without_one(data: Ratings, clusters: Clusters, place: int, level: Level, co
     name, n = data.annotators[place], int((data.annotator == place).sum())
     alpha, whole = point_alpha(rest, level), point_alpha(data, level)
     if np.isnan(alpha) or np.isnan(whole):
-        nothing = Estimate.undefined("alpha without this annotator is undefined", level=level)
+        few = data.n_annotators < 3
+        reason = "needs at least three annotators" if few else "alpha of the others alone is undefined"
+        nothing = Estimate.undefined(reason, level=level)
         return LeftOut(name, n, nothing, nothing)
     paired = data.per_unit > 1
     part = clusters.of(np.flatnonzero(paired))

@@ -274,7 +274,7 @@ def establish(
         count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
         if not count.n_ballots:
             raise InputError(
-                "Nobody has voted yet: save at least one ballot before establishing the criteria."
+                "Nobody has voted yet: save at least one ballot before you establish the criteria."
             )
         if saves not in (None, count.saves):
             raise StaleError(

@@ -131,7 +131,7 @@ def get_link(context: Context, person: Person, slug: str) -> str:
 
 @use_case(OWNERS)
 def renew_link(context: Context, person: Person, slug: str) -> None:
-    """Make the secret part of a study's address anew: links with the one before bring nobody any more."""
+    """Make the secret part of a study's address anew: the old links no longer work."""
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         terms = replace(plan.terms, proof=Proof.LINK, link_version=plan.terms.link_version + 1)

@@ -117,5 +117,5 @@ def find_code(terms: Terms, situation: Situation, part: Part) -> str:
 
 
 def find_full_code(terms: Terms) -> str:
-    """The code for who finds no work."""
+    """The code for people who find the study full."""
     return terms.code_full or terms.code_screened

@@ -43,7 +43,7 @@ class CrowdTab(Tab):
             renew = gr.Button("New secret for the address", elem_id="crowd-renew", scale=0, min_width=240)
             self.on(renew.click, self.on_renew)
             save = gr.Button(
-                "Give the task out by this plan",
+                "Save the plan",
                 variant="primary",
                 elem_id="crowd-save",
                 scale=0,
@@ -53,10 +53,10 @@ class CrowdTab(Tab):
         self._build_keys()
 
     def _build_keys(self) -> None:
-        with gr.Accordion("Answer keys: of the exam, and attention checks", open=False):
+        with gr.Accordion("Answer keys for the exam and for attention checks", open=False):
             keys = gr.Textbox(
                 lines=6, label="CSV: instance, criterion, accepted, must, explanation", elem_id="crowd-keys",
-                info="Of the task chosen above. On the exam's task they are the exam's key, here attention checks.",
+                info="For the task chosen above: the exam's key on an exam's task, attention checks on a study's.",
             )  # fmt: skip
             save = gr.Button("Set the keys", elem_id="crowd-keys-save")
         self.on(save.click, self.on_keys, [keys])
@@ -84,7 +84,7 @@ class CrowdTab(Tab):
 
     def on_renew(self, person: Person, slug: str) -> Update:
         plans.renew_link(self.context, person, need_task(slug))
-        note = "The address has a new secret: copy it to the crowd service. The one before brings nobody any more."
+        note = "The address has a new secret: copy it to the crowd service. The old address no longer works."
         return self.load(person, slug, note)
 
     def on_keys(self, person: Person, slug: str, text: str | None) -> Update:
@@ -106,21 +106,21 @@ def _build_numbers() -> dict[str, Any]:
 
     return {
         "per_instance": number("People for each instance", "k"),
-        "batch": number("Instances given at a time", "batch"),
-        "quota": number("Instances for a person at most", "quota"),
-        "reserve_minutes": number("Minutes until what is left lying is given to others", "reserve"),
+        "batch": number("Instances per batch", "batch"),
+        "quota": number("Most instances per person", "quota"),
+        "reserve_minutes": number("Reassign unfinished work after (minutes)", "reserve"),
         "exam": gr.Textbox(label="Qualification: short name of its task (empty: none)", elem_id="crowd-exam"),
-        "pass_share": gr.Slider(0.05, 1, step=0.05, label="Pass mark, as a share", elem_id="crowd-pass"),
-        "max_tries": number("Tries at the qualification", "tries"),
+        "pass_share": gr.Slider(0.05, 1, step=0.05, label="Pass mark (share of the items)", elem_id="crowd-pass"),
+        "max_tries": number("Attempts at the qualification", "tries"),
         "exam_items": gr.Number(
-            label="Instances of the qualification in one try (0: all)", precision=0, minimum=0,
+            label="Items in one attempt (0: all)", precision=0, minimum=0,
             elem_id="crowd-items",
-            info="With more in its task than this, a second try brings new ones.",
+            info="If its task holds more items than this, a second attempt shows new ones.",
         ),
-        "review": gr.Checkbox(label="An owner admits whoever passed", elem_id="crowd-review"),
-        "warn_after": number("Failed attention checks until a warning", "warn"),
-        "block_after": number("Failed attention checks until the end", "block"),
-        "hourly_rate": gr.Number(label="Pay for an hour", minimum=0, elem_id="crowd-rate"),
+        "review": gr.Checkbox(label="An owner reviews everyone who passes", elem_id="crowd-review"),
+        "warn_after": number("Failed attention checks before a warning", "warn"),
+        "block_after": number("Failed attention checks before removal", "block"),
+        "hourly_rate": gr.Number(label="Pay per hour", minimum=0, elem_id="crowd-rate"),
         "currency": gr.Textbox(label="Currency", max_length=8, elem_id="crowd-currency"),
     }  # fmt: skip
 
@@ -129,25 +129,25 @@ def _build_texts() -> dict[str, Any]:
     return {
         "consent": gr.Textbox(label="Consent text", lines=6, elem_id="crowd-consent"),
         "guidelines": gr.Textbox(
-            label="Guidelines; a line of --- begins a new page", lines=8, elem_id="crowd-guidelines"
+            label="Guidelines (a line of --- starts a new page)", lines=8, elem_id="crowd-guidelines"
         ),
         "service": gr.Radio(
             [("Sign-in", ""), ("Prolific links", "prolific"), ("MTurk links", "mturk")],
-            label="How people come", elem_id="crowd-service",
+            label="How people arrive", elem_id="crowd-service",
         ),
         "proof": gr.Radio(
             [("A secret in the address", Proof.LINK.value), ("Prolific’s secure links", Proof.TOKEN.value),
              ("Nothing", Proof.NONE.value)],
-            label="What proves whom a link names", elem_id="crowd-proof",
+            label="How a link is verified", elem_id="crowd-proof",
         ),
         "code_done": gr.Textbox(label="Completion code", elem_id="crowd-done"),
-        "code_screened": gr.Textbox(label="Code for who does not qualify", elem_id="crowd-screened"),
-        "code_declined": gr.Textbox(label="Code for who does not consent", elem_id="crowd-declined"),
+        "code_screened": gr.Textbox(label="Code if not qualified", elem_id="crowd-screened"),
+        "code_declined": gr.Textbox(label="Code if consent is declined", elem_id="crowd-declined"),
         "code_full": gr.Textbox(
-            label="Code for who finds no work left (empty: that for who does not qualify)", elem_id="crowd-full"
+            label="Code if the study is full (empty: the code if not qualified)", elem_id="crowd-full"
         ),
         "code_blocked": gr.Textbox(
-            label="Code for who failed the attention checks (empty: they are asked to return)",
+            label="Code if attention checks are failed (empty: asked to return)",
             elem_id="crowd-blocked",
         ),
     }  # fmt: skip

@@ -18,7 +18,7 @@ MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
 def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_url: str) -> Node:
     """The card over the form."""
     if plan is None:
-        text = "This task is open: everybody on the team gets every instance."
+        text = "Everyone on the team gets every instance."
         return el("div.card", el("h4", "Giving out"), el("p", text), el("p.note", note) if note else None)
     state = f"This study is {plan.state}" + (", because it has all it needs" if plan.reason == "full" else "")
     return el(
@@ -53,16 +53,16 @@ def _warnings(plan: Plan) -> Iterator[str]:
     terms = plan.terms
     if terms.service and terms.proof == Proof.NONE:
         yield (
-            "Warning: nothing proves whom a link names, so whoever knows an id can come under it. Choose a secret in"
-            " the address, or Prolific’s secure links. Until then, who comes back needs the browser they came with,"
-            " or a word they chose."
+            "Warning: links are not verified, so anyone who knows an id can take part under it. Choose a secret in"
+            " the address, or Prolific’s secure links. Until then, a returning person needs the browser they first"
+            " used, or the word they chose."
         )
     if terms.proof == Proof.TOKEN:
-        yield "In Prolific’s study, turn on “Secured external URL”: links without its signature bring nobody."
+        yield "In Prolific’s study, turn on “Secured external URL”: links without its signature are refused."
     if terms.service and not terms.code_done:
         yield "Warning: there is no completion code, so people have nothing to show at the end."
     if terms.service and not (terms.code_full or terms.code_screened):
-        yield "Warning: who comes when the study is full gets no code: give one for no work left."
+        yield "Warning: people who arrive when the study is full get no code: set one."
 
 
 # ---- people -------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def progress_view(slug: str, overview: Overview, rows: list[Row], agreement: str
     arms = ", ".join(f"{arm} {n:,}" for arm, n in overview.arms.items()) or "none opened yet"
     csv, currency = f"../s/{slug}/participants.csv", overview.plan.terms.currency
     cells = [_person_cells(row, currency) for row in rows]
-    nobody = "Nobody has come by the study's page yet." if not overview.people else "Nobody is called so."
+    nobody = "Nobody has come by the study's page yet." if not overview.people else "No person matches."
     return el(
         "div.card",
         el("h4", "People and progress"),

@@ -47,8 +47,8 @@ class HostingTab(Tab):
                 make = gr.Button("Make a link that works once", elem_id="invite-make", scale=0, min_width=260)
             self.open_links = View(elem_id="invite-open")
             with gr.Row(elem_classes="actions"):
-                key = gr.Textbox(label="Take back the link", placeholder="its key", elem_id="invite-key")
-                revoke = gr.Button("Take it back", elem_id="invite-revoke", scale=0)
+                key = gr.Textbox(label="Revoke a link", placeholder="its key", elem_id="invite-key")
+                revoke = gr.Button("Revoke it", elem_id="invite-revoke", scale=0)
         self.outputs = [self.kept, self.open_links]
         self.on(make.click, self.on_invite, [role, name], [link, self.open_links])
         self.on(revoke.click, self.on_revoke, [key], self.open_links)
@@ -107,7 +107,7 @@ def _view(state: SnapshotState) -> Node:
         return el(
             "div.card",
             el("h4", "Snapshots"),
-            el("p", "No place for snapshots is set: where the disk is wiped at a restart, all is lost."),
+            el("p", "No place for snapshots is set: if the disk is wiped at a restart, everything is lost."),
             el("p.note", "Set COEVAL_SNAPSHOT_DIR to a folder, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."),
             *_restorations(state),
         )
@@ -118,8 +118,8 @@ def _view(state: SnapshotState) -> Node:
         el("h4", "Snapshots"),
         el("p.error", state.lost) if state.lost else "",
         table(head, [_row(one) for one in state.places]),
-        el("p.note", "A change is on this machine alone for no longer than the wait: were the machine lost in that "
-           f"time, it would be gone. This study is the lineage {state.lineage}."),
+        el("p.note", "If this machine is lost, changes from within that wait are lost with it. "
+           f"This study is the lineage {state.lineage}."),
         *[
             el("p", f"A place also holds snapshots of {name or 'a version before lineages'}: they are left as they "
                "are, and not followed. To go on with that study, set COEVAL_LINEAGE to it and start without a file.")

@@ -1,4 +1,4 @@
-"""What owners look back on: who saved what, where people differ, what was decided, what was suggested."""
+"""What owners review: who saved what, where people differ, what was decided, what was suggested."""
 
 from __future__ import annotations
 

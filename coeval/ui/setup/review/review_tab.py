@@ -96,7 +96,7 @@ class ReviewTab(Tab):
     def _nothing_yet(self) -> Update:
         empty = el(
             "div.card.empty",
-            el("h3", "Nothing to look back on yet"),
+            el("h3", "Nothing to review yet"),
             el("p", "First establish the criteria."),
         )
         return {self.comparison: empty, self.habits: None, self.changes: None}

@@ -134,7 +134,7 @@ def _history_cell(column: Column) -> Node:
 
 def _decided(comparison: Comparison) -> Node:
     if comparison.decided is None:
-        return el("p.note", "Not decided. A decision stands beside these scores and is never one of them.")
+        return el("p.note", "Not decided. Adjudicated values are kept separate from annotators' scores.")
     by = f" by {comparison.decided.decided_by}, {clock(comparison.decided.decided_at)} UTC"
     note = f": {comparison.decided.note}" if comparison.decided.note else ""
     return el("p", el("strong", f"Decided: {comparison.decided.score:g}"), f"{by}{note}")
@@ -164,13 +164,15 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
         "In bulk",
         "Wrong ones caught",
     ]
-    none_planted = "No planted errors: with a share of them in the study design, you can see who still reads."
+    none_planted = (
+        "No planted errors: set a share of them in the study design to see who still reads the drafts."
+    )
     return el(
         "div.card",
-        el("h4", "Are the drafts still read?"),
+        el("h4", "Do people still read the drafts?"),
         table(head, rows) if rows else el("p.note", "Nobody has saved anything yet."),
         *questions,
-        el("p.note", "These figures ask; they do not judge. Keeping every line of a good draft is right."),
+        el("p.note", "Hints, not verdicts: keeping every line of a good draft is right."),
         None if planted_share else el("p.note", none_planted),
     )
 

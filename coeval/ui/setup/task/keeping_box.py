@@ -35,7 +35,7 @@ class KeepingBox(Panel):
                 )
             with gr.Row(visible=False) as self.away:
                 self.archived = gr.Dropdown([], label="Archived tasks", elem_id="archived")
-                restore = gr.Button("Take it out again", elem_id="restore-task", scale=0, min_width=180)
+                restore = gr.Button("Restore it", elem_id="restore-task", scale=0, min_width=180)
         self.outputs = [self.name, self.offer, self.typed, self.away, self.archived]
         changed = [*self.outputs, self.task]
         self.on(copy.click, self.on_copy, [self.name], changed)
@@ -59,7 +59,7 @@ class KeepingBox(Panel):
 
     def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
         task_keeping.archive_task(self.context, person, need_task(slug), typed or "")
-        gr.Info("Archived. It can be taken out again below.")
+        gr.Info("Archived. You can restore it below.")
         return self._go_to(person, None)
 
     def on_restore(self, person: Person, slug: str, chosen: str | None) -> Update:
@@ -73,5 +73,5 @@ class KeepingBox(Panel):
 def _offer(slug: str) -> Node:
     export = el("a", "export everything as CSV", href=f"../download/{slug}/export.zip", download="")
     return el(
-        "p.note", "An archived task is listed no more; everything of it is kept. You can first ", export, "."
+        "p.note", "An archived task is no longer listed; all its data is kept. You can first ", export, "."
     )

@@ -108,7 +108,7 @@ def _build_form() -> dict[str, gr.Textbox]:
         ),
         "description": box(
             label="Description",
-            info="What whoever wrote the outputs was asked to do. The model and the people read the same words.",
+            info="The task that the outputs were written for. The model and the people read the same text.",
             lines=3,
             max_length=20_000,
             elem_id="task-description",

@@ -135,7 +135,7 @@ def _states(context: Context, parts: _Parts, person: Person, slug: str, section:
         yield _only(parts, _closed_view())
         return
     if not slug:
-        yield _only(parts, message("There is no task yet", "An owner states one in Set-up."))
+        yield _only(parts, message("There is no task yet", "An owner describes one in Set-up."))
         return
     sent: set[str] = set()
     for page in get_pages(context, person, slug, section):
@@ -198,5 +198,7 @@ def _only(parts: _Parts, words: Node) -> Update:
 
 
 def _closed_view() -> Node:
-    text = "Owners and researchers read agreement here; annotators do not, so that nobody is led by it."
+    text = (
+        "Owners and researchers see the statistics; annotators do not, so that their scores stay their own."
+    )
     return message("The team sees the statistics", text)

@@ -33,9 +33,9 @@ def task_card(task: Task) -> Node:
 
 def no_task_view(owner: bool) -> Node:
     body: Node = (
-        el("p", "State one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")
+        el("p", "Describe one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")
         if owner
-        else el("p", "An owner states the first task in Set-up.")
+        else el("p", "An owner describes the first task in Set-up.")
     )
     return el("div.card.empty", el("h3", "There is no task yet"), body)
 
@@ -120,9 +120,7 @@ def waiting_view(owner: bool) -> Node:
 
 def model_hint(has_model: bool, model: str) -> Node:
     if has_model:
-        return el(
-            "p.note", f"Drafts are made by {model}. Every call is kept in the ledger; none is paid for twice."
-        )
+        return el("p.note", f"Drafts are made by {model}. Answers are saved; repeat runs are free.")
     return el(
         "p.note",
         "No model is set up, so nothing new can be drafted; everything else works. To add one, set ",
