@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coeval.datasets.source import Source
+from coeval.datasets.tables.instances import FIELDS, match_instances
 from coeval.datasets.tables.table import Table, match_columns
 
 
@@ -29,7 +30,10 @@ def preview_table(
     format: str, table: Table, fields: tuple[str, ...], mapping: Mapping[str, str] | None, limit: int
 ) -> Preview:
     """A tabular file's preview; the whole file is read and checked, ``limit`` rows of it are kept."""
-    matched = match_columns(table, fields, mapping, guess=True)
+    if fields == FIELDS:
+        matched = match_instances(table, mapping, guess=True)
+    else:
+        matched = match_columns(table, fields, mapping, guess=True)
     rows, count = _first_rows(table, limit)
     return Preview(format, table.columns, fields, matched, tuple(rows), count)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coeval.domain import Proposal
+from coeval.domain.chats import Turn, render_chat
 from coeval.rules.arms import Design, Display
 from coeval.study.criteria.rounds import open_round
-from tests.support.screens.bench import CRITERIA, make_instances
+from tests.support.screens.bench import CRITERIA, OUTPUT, make_instances
 from tests.support.screens.ui_steps import press
 
 if TYPE_CHECKING:
@@ -85,7 +86,13 @@ def guidelines(page: Page, bench: Bench) -> None:
     press(page, "g")
 
 
-STATES = [working, blind, unscored, offline, conflict, ended, keys, guidelines]
+def conversation(page: Page, bench: Bench) -> None:
+    talk = render_chat([Turn("user", "Why is perfume dear?"), Turn("assistant", OUTPUT)])
+    bench.instances = make_instances(1, talk)
+    bench.open_bench(page)
+
+
+STATES = [working, blind, unscored, offline, conflict, ended, keys, guidelines, conversation]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import ColumnRole, EvaluationRow, Quote, QuotePlace, RowKind, Task
+from coeval.domain.chats import Turn, render_chat
 from coeval.rules.arms import Design, Display
 from tests.support.screens.bench import OUTPUT, evidence, make_instances, make_rows, quote_in
 from tests.support.screens.ui_steps import at_step, press
@@ -293,3 +294,18 @@ def test_no_text_becomes_markup(page: Page, bench: Bench, display: str) -> None:
     links = page.locator("#place a").evaluate_all("links => links.map((link) => link.protocol)")
     assert set(links) <= {"http:", "https:"}
     assert all(url.startswith(bench.root) for url in asked), "a text made the page fetch something"
+
+
+def test_a_conversation_is_shown_as_turns_and_evidence_is_selected_inside_one(
+    page: Page, bench: Bench
+) -> None:
+    output = render_chat([Turn("user", "🦊 Why is snow white?"), Turn("assistant", "It scatters all light.")])
+    show(page, bench, output, ["scatters all"], question=render_chat([Turn("system", "Be kind.")]))
+    turns = page.locator(f"{PANE} [role=group]")
+    assert turns.evaluate_all("turns => turns.map((turn) => turn.ariaLabel)") == ["user", "assistant"]
+    assert "──" not in page.locator(PANE).inner_text() + page.locator(INPUT_PANE).inner_text()
+    assert marks(page) == [("scatters all", "1")] and turns.nth(1).locator("mark").count() == 1
+    select(page, "Why is snow")
+    press(page, "e")
+    box = page.locator("[data-action=add] textarea").first
+    assert box.input_value() == "“Why is snow” "

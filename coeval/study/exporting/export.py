@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from coeval.domain import Person, Task
+from coeval.domain.chats import to_json
 from coeval.errors import StorageError
 from coeval.safe_csv import SUSPECT, safe
 from coeval.store import Database
@@ -79,6 +80,15 @@ def _simple(result: Result) -> Table:
     yield from result
 
 
+def _instances(db: Database, task: Task) -> Table:
+    """A row per instance; a conversation is the JSON list of its turns."""
+    result = read(db, exports.INSTANCES, task=task.id)
+    texts = [result.names.index(name) for name in ("input", "output")]
+    yield result.names
+    for row in result:
+        yield [to_json(value) if place in texts else value for place, value in enumerate(row)]
+
+
 def _reliability(db: Database, task: Task) -> Table:
     """A row per unit (instance x criterion), a column per annotator: what agreement is computed from."""
     people = list(read(db, exports.ANNOTATORS, task=task.id))
@@ -94,7 +104,7 @@ def _query(sql: str) -> Build:
 
 
 TABLES: Mapping[str, Build] = {
-    "instances.csv": _query(exports.INSTANCES),
+    "instances.csv": _instances,
     "criteria.csv": _query(exports.CRITERIA),
     "votes.csv": _query(exports.VOTES),
     "drafts.csv": _query(exports.DRAFTS),

@@ -10,6 +10,8 @@ from typing import Any
 
 import gradio as gr
 
+from coeval.domain.chats import read_chat
+
 Node = dict[str, Any] | str
 TAGS = frozenset(
     [
@@ -81,6 +83,15 @@ def table(head: list[str], rows: list[list[Node | None]], *, cls: str = "grid") 
         el("thead", el("tr", *(el("th", name, scope="col") for name in head))),
         el("tbody", *(el("tr", *(el("td", cell) for cell in row)) for row in rows)),
     )
+
+
+def text_view(text: str) -> dict[str, Any]:
+    """A text of an instance as it was written; a conversation as its turns."""
+    turns = read_chat(text)
+    if not turns:
+        return el("pre", text)
+    return el("div", *(el("div.turn" + ".is-user" * (turn.role == "user"), el("span.turn-role", turn.role),
+              el("pre", turn.content)) for turn in turns))  # fmt: skip
 
 
 class View(gr.HTML):

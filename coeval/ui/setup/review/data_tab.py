@@ -9,7 +9,7 @@ from coeval.domain import InstanceState, Only, Person, Remark
 from coeval.study.scrutiny import browsing
 from coeval.study.scrutiny.browsing import MOST, InstanceView, Judged
 from coeval.ui.components.estimate_words import plural
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, table, text_view
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock, number
 
@@ -139,9 +139,9 @@ def instance_view(seen: InstanceView) -> list[Node]:
             scores,
             el("div", el("p", "Flags and comments:"), el("ul", *said)) if said else None,
             el("h4", "Input"),
-            el("pre", instance.input),
+            text_view(instance.input),
             el("h4", "Output"),
-            el("pre", instance.output),
+            text_view(instance.output),
         )
     ]
 

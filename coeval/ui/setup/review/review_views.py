@@ -8,7 +8,7 @@ from coeval.domain import Action, Arm, Change, EvaluationRow, RowKind, ScrutinyR
 from coeval.rules.evaluation_rows import name_rows
 from coeval.rules.habits import Habits
 from coeval.study.scrutiny.review import Column, Comparison
-from coeval.ui.components.view import Node, el, table
+from coeval.ui.components.view import Node, el, table, text_view
 
 ARMS = {
     Arm.ASSISTED: "saw the draft",
@@ -52,9 +52,9 @@ def comparison_view(comparison: Comparison) -> Node:
 def _texts(comparison: Comparison) -> list[Node]:
     return [
         el("h4", "Input"),
-        el("pre", comparison.instance.input),
+        text_view(comparison.instance.input),
         el("h4", "Output"),
-        el("pre", comparison.instance.output),
+        text_view(comparison.instance.output),
     ]
 
 

@@ -2,6 +2,7 @@
 
 import { el } from '../core/dom.js';
 import { parseMarkdown, parsePlain } from './markdown.js';
+import { parseTurns } from './turns.js';
 
 const starts = new WeakMap();
 
@@ -39,13 +40,17 @@ function leafNodes(leaf, pieces) {
 
 function treeNodes(nodes, pieces) {
   return nodes.flatMap((node) =>
-    node.tag ? [el(node.tag, node.attributes, ...treeNodes(node.children, pieces))] : leafNodes(node, pieces),
+    node.tag
+      ? [el(node.tag, node.attributes, node.label ?? null, ...treeNodes(node.children, pieces))]
+      : leafNodes(node, pieces),
   );
 }
 
 /** Parses once; render again whenever the marks change. */
 export function parseText(text, display) {
-  return display === 'markdown' ? parseMarkdown(text) : parsePlain(text);
+  const parse = display === 'markdown' ? parseMarkdown : parsePlain;
+  const turns = parseTurns(text, parse);
+  return turns.length ? turns : parse(text);
 }
 
 export function renderText(tree, pieces = []) {
