@@ -11,6 +11,7 @@ from coeval.cli.drafting import add_draft
 from coeval.cli.importing import add_import
 from coeval.cli.inviting import add_invite
 from coeval.cli.output import add_output
+from coeval.cli.planning import add_plan
 from coeval.cli.replicating import add_replicate
 from coeval.cli.reporting import reported
 from coeval.cli.serving import add_serve
@@ -44,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_draft(commands, task)
     add_batch(commands, task, common)
     add_output(commands, task)
+    add_plan(commands, task)
     add_replicate(commands)
     add_upkeep(commands, common)
     add_invite(commands, common)

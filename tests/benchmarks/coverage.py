@@ -30,9 +30,13 @@ from coeval.stats.agreement.clustered import alpha_levels, mean_alpha, respread
 from coeval.stats.estimates.clusters import DOCUMENTS, Clusters, sums_interval
 from coeval.stats.judges.correlation import correlate
 from coeval.stats.judges.williams import williams_test
+from coeval.stats.planning.sequence import FIRST, sequence_width
 from coeval.stats.rating_matrix import Ratings, encode_ratings
 
 COVERED, ERRED = (0.92, 0.97), (0.03, 0.07)
+RARELY = (0.0, 0.05)
+"""Of a bound that holds at all looks at once: it may err less than .05."""
+
 SLACK = 2.0
 """Standard errors of the simulation that a rate may lie outside its goal before the benchmark fails."""
 
@@ -289,6 +293,30 @@ def alt_cells(documents: int, criteria: int = 5, *, split: float = 10.0) -> Draw
     return draw
 
 
+def stopping_cells(planned: int) -> Draw:
+    """A study looked at after every second document: how often the interval that rules rest on leaves out the truth."""
+    design = Design(planned, 2, 3, 3)
+    large = design.draw(np.random.default_rng(1), 20_000)
+    truth = float(alphas_of(large)["mean over criteria"])
+    apart = float((large[:, 0] - large[:, 1]).mean())
+
+    def draw(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
+        scores = design.draw(rng, 2 * planned)
+        missed = {"alpha": False, "difference": False}
+        for size in range(FIRST, 2 * planned + 1, 2):
+            parts = [as_ratings(scores[:size, :, place]) for place in range(design.criteria)]
+            code = Clusters(np.repeat(np.arange(size), design.systems), DOCUMENTS)
+            alpha = mean_alpha(parts, [code] * design.criteria)
+            missed["alpha"] |= abs(alpha - truth) > sequence_width(alpha.se, size, planned)
+            gap = (scores[:size, 0] - scores[:size, 1]).mean(axis=(1, 2))
+            se = float(gap.std(ddof=1) / np.sqrt(size))
+            missed["difference"] |= abs(gap.mean() - apart) > sequence_width(se, size, planned)
+        for what, wrong in missed.items():
+            yield f"rule of {what}, wrong at any look, {planned} documents planned", wrong
+
+    return draw
+
+
 def list_cells() -> list[tuple[tuple[float, float], Draw]]:
     """Every draw with the goal of its cells."""
     cells = [
@@ -307,6 +335,7 @@ def list_cells() -> list[tuple[tuple[float, float], Draw]]:
         (ERRED, alt_cells(40, 7)),
         (ERRED, alt_cells(40, 5, split=0.5)),
         (ERRED, alt_cells(30, 7, split=0.1)),
+        (RARELY, stopping_cells(40)),
     ]
     return cells + ([(COVERED, plasmode_cells(ELI5))] if ELI5.is_dir() else [])
 

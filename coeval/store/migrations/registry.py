@@ -35,6 +35,7 @@ from coeval.store.migrations.m060_task_archive import m060_task_archive
 from coeval.store.migrations.m070_group import m070_group
 from coeval.store.migrations.m071_disabled import m071_disabled
 from coeval.store.migrations.m085_criterion_question import m085_criterion_question
+from coeval.store.migrations.m090_stopping_rule import m090_stopping_rule
 from coeval.store.migrations.m095_waiting import m095_waiting
 
 migrations = Migrations("coeval")
@@ -65,6 +66,7 @@ for migration in (
     m070_group,
     m071_disabled,
     m085_criterion_question,
+    m090_stopping_rule,
     m095_waiting,
 ):
     migrations()(migration)

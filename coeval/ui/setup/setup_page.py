@@ -14,6 +14,7 @@ from coeval.ui.setup.crowd_tab import CrowdTab
 from coeval.ui.setup.hosting_tab import HostingTab
 from coeval.ui.setup.import_tab import ImportTab
 from coeval.ui.setup.people_tab import PeopleTab
+from coeval.ui.setup.plan_tab import PlanTab
 from coeval.ui.setup.prefill_tab import PrefillTab
 from coeval.ui.setup.review.data_tab import DataTab
 from coeval.ui.setup.review.review_tab import ReviewTab
@@ -25,6 +26,7 @@ TABS: tuple[type[Tab], ...] = (
     PrefillTab,
     DataTab,
     ReviewTab,
+    PlanTab,
     PeopleTab,
     CrowdTab,
     CrowdPeopleTab,

@@ -328,6 +328,9 @@ def setup_tasks() -> list[Door]:
           for name in ("list_changes", "list_disputes", "list_habits")),
         Door("scrutiny.review.list_changes", setup("review-who", "input", first=("review",))),
         Door("scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared, pick=False)),
+        *(Door(f"planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),
+        Door("planning.get_planning", setup("plan-work", first=("plan",))),
+        Door("planning.declare_rule", setup("rule-declare", first=("plan",))),
         Door("scrutiny.review.adjudicate", setup("review-decide", first=("review",), put=decision, pick=False)),
     ]  # fmt: skip
 

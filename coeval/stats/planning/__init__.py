@@ -1,0 +1,1 @@
+"""How many documents and people a study needs, before it and while it runs."""

@@ -1,0 +1,179 @@
+"""Set-up, Plan: how many documents and people a study needs, and whether it has enough."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import gradio as gr
+
+from coeval.domain import Person
+from coeval.domain.stopping import Measure, StoppingRule
+from coeval.errors import InputError
+from coeval.stats.planning.pilot import Assumed
+from coeval.stats.planning.plan import Plan, Wanted
+from coeval.stats.planning.precision import Needed
+from coeval.stats.planning.words import tell_plan, tell_progress, tell_rule
+from coeval.study import planning
+from coeval.study.planning import Planning
+from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.panel import Tab, Update, need_task
+
+SCORES, ASSUMED = "the scores so far", "assumed spreads"
+SPREADS = {
+    "systems": "Systems",
+    "criteria": "Criteria",
+    "people": "People for each item",
+    "document": "Documents differ by",
+    "system": "A system's output by",
+    "criterion": "Criteria of a document by",
+    "person": "People differ by",
+    "noise": "A single score by",
+}
+BEFOREHAND = (
+    "Declare the rule before the first score. You may then look at the scores every day: its interval is wide enough "
+    "for that."
+)
+MEASURES = {
+    "alpha is known well enough": str(Measure.ALPHA),
+    "two systems are told apart": str(Measure.DIFFERENCE),
+}
+
+
+class PlanTab(Tab):
+    """A plan from scores or assumptions, and the rule that says when to stop."""
+
+    title, id = "Plan", "plan"
+
+    def build(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("h4", "How many documents and people?"))
+            wanted = self._build_wanted()
+            self.source = gr.Radio([SCORES, ASSUMED], value=SCORES, label="From", elem_id="plan-source")
+            with gr.Row(visible=False) as self.spreads:
+                known = Assumed()
+                assumed = [
+                    gr.Number(getattr(known, name), label=label, elem_id=f"plan-{name}", min_width=120)
+                    for name, label in SPREADS.items()
+                ]
+            with gr.Row(elem_classes="actions"):
+                work = gr.Button("Plan", variant="primary", elem_id="plan-work", scale=0, min_width=160)
+            self.planned = View(elem_id="plan-view")
+        self._build_rule()
+        self.outputs = [self.planned, self.standing, self.first, self.second]
+        self.on(self.source.input, self.on_source, [self.source], self.spreads)
+        self.on(work.click, self.on_plan, [*wanted, self.source, *assumed], [self.planned, self.standing])
+
+    def _build_wanted(self) -> list[gr.Number]:
+        wanted = Wanted()
+        with gr.Row():
+            return [
+                gr.Number(wanted.width, label="Alpha to plus or minus", elem_id="plan-width"),
+                gr.Number(wanted.points, label="Two systems apart by, points", elem_id="plan-points"),
+                gr.Number(wanted.phi, label="Dependability of a mean (phi)", elem_id="plan-phi"),
+            ]
+
+    def _build_rule(self) -> None:
+        with gr.Column(elem_classes="card"):
+            View(el("div", el("h4", "When is it enough?"), el("p.note", BEFOREHAND)))
+            with gr.Row():
+                measure = gr.Radio(
+                    list(MEASURES), value=next(iter(MEASURES)), label="Enough when", elem_id="rule-measure"
+                )
+                self.first = gr.Dropdown([], label="System", elem_id="rule-first")
+                self.second = gr.Dropdown([], label="and system", elem_id="rule-second")
+            with gr.Row():
+                within = gr.Number(0.05, label="To plus or minus", elem_id="rule-width")
+                documents = gr.Number(50, label="Documents planned", precision=0, elem_id="rule-documents")
+            with gr.Row(elem_classes="actions"):
+                declare = gr.Button("Declare the rule", elem_id="rule-declare", scale=0, min_width=180)
+            self.standing = View(elem_id="rule-view")
+        given = [measure, self.first, self.second, within, documents]
+        self.on(declare.click, self.on_declare, given, self.standing)
+
+    def load(self, person: Person, slug: str) -> Update:
+        if not slug:
+            return {self.planned: el("p.note", "Describe a task first, under Tasks."), self.standing: None}
+        systems = planning.list_plan_systems(self.context, person, slug)
+        known = planning.get_planning(self.context, person, slug, Wanted())
+        pair = [*systems, None, None]
+        return {
+            self.planned: plan_view(known.plan),
+            self.standing: standing_view(known),
+            self.first: gr.Dropdown(systems, value=pair[0]),
+            self.second: gr.Dropdown(systems, value=pair[1]),
+        }
+
+    def on_source(self, person: Person, slug: str, source: str | None) -> gr.Row:
+        return gr.Row(visible=source == ASSUMED)
+
+    def on_plan(
+        self, person: Person, slug: str, width: float | None, points: float | None, phi: float | None,
+        source: str | None, *spreads: float | None,
+    ) -> list[Node]:  # fmt: skip
+        wanted = Wanted(
+            _number(width, "a width"), _number(points, "a difference"), _number(phi, "a dependability")
+        )
+        assumed = read_spreads(spreads) if source == ASSUMED else None
+        known = planning.get_planning(self.context, person, need_task(slug), wanted, assumed)
+        return [plan_view(known.plan), standing_view(known)]
+
+    def on_declare(
+        self, person: Person, slug: str, measure: str | None, first: str | None, second: str | None,
+        width: float | None, documents: float | None,
+    ) -> Node:  # fmt: skip
+        rule = StoppingRule(
+            Measure(MEASURES.get(measure or "", Measure.ALPHA)),
+            _number(width, "a width"),
+            int(_number(documents, "a number of documents")),
+            first or "",
+            second or "",
+        )
+        planning.declare_rule(self.context, person, need_task(slug), rule)
+        return standing_view(planning.get_planning(self.context, person, slug, Wanted()))
+
+
+def _number(value: float | None, what: str) -> float:
+    if value is None:
+        raise InputError(f"Fill in {what}: the field is empty.")
+    return float(value)
+
+
+def read_spreads(values: tuple[float | None, ...]) -> Assumed:
+    """The fields of the page as assumptions, in the order of ``SPREADS``."""
+    whole = {field.name for field in fields(Assumed) if field.type == "int"}
+    given = {
+        name: _number(value, label.lower())
+        for (name, label), value in zip(SPREADS.items(), values, strict=True)
+    }
+    return Assumed(**{name: int(value) if name in whole else value for name, value in given.items()})  # type: ignore[arg-type]
+
+
+def plan_view(plan: Plan) -> Node:
+    """The plan in sentences, and the pairs of systems as a table."""
+    first, *told = tell_plan(plan)
+    pairs = len(plan.differences)
+    lines = [first, *(told if pairs <= 1 else [told[0], told[-1]])]
+    rows: list[list[Node | None]] = [
+        [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(one.told), _needed(one.width)]
+        for one in plan.differences
+        for pair in (one.difference,)
+    ]
+    points = f"{plan.wanted.points:g} points"
+    head = ["System", "and", "Difference so far", f"To tell {points} from none, 80%", f"For ±{points}"]
+    shown = table(head, rows) if pairs > 1 else ""
+    return el("div", *[el("p", line) for line in lines], shown)
+
+
+def _needed(needed: Needed) -> str:
+    if needed.documents is None:
+        return "cannot be told"
+    return f"{needed.documents:,} ({needed.low or 0:,} to {needed.high or 0:,})"
+
+
+def standing_view(known: Planning) -> Node:
+    """Where the study stands by its rule, and the rules before it."""
+    lines = [el("p", line) for line in tell_progress(known.progress, known.rules)]
+    before = [el("li", tell_rule(rule)) for rule in known.rules[1:]]
+    return el(
+        "div", *lines, el("details", el("summary", "Earlier rules"), el("ul", *before)) if before else ""
+    )
