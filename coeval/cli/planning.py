@@ -8,7 +8,7 @@ import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.study.access import OPERATOR, Context
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
-"""What the file of a finished study holds, before it is stored: names stand where ids will be."""
+"""What the file of a finished study holds before it is stored, and the rule by which a study has enough."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from coeval.domain.criteria import Criterion
 from coeval.domain.evaluations import Arm, EvaluationRow, ScrutinyRow
@@ -58,3 +59,28 @@ class ImportedSubmission:
     arm: Arm = Arm.ASSISTED
     run: str = ""
     """Label of the run whose draft was shown; empty where there was none."""
+
+
+class Measure(StrEnum):
+    """What a rule is about: alpha, the mean over criteria, or the difference of two systems' means."""
+
+    ALPHA = "alpha"
+    DIFFERENCE = "difference"
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingRule:
+    """Enough: the interval that holds at every look is no wider than +-``width``; of two systems, or leaves out 0.
+
+    ``planned`` is how many documents are planned: where the interval is narrowest for its number of documents.
+    ``scores_then`` is how many scores there were when the rule was declared.
+    """
+
+    measure: Measure
+    width: float
+    planned: int
+    system_a: str = ""
+    system_b: str = ""
+    scores_then: int = 0
+    declared_by: str = ""
+    declared_at: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from coeval.domain import Person
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.errors import InputError
 from coeval.stats.frames import StudyFrames
 from coeval.stats.planning.pilot import Assumed, Pilot, pilot_from, pilot_of

@@ -167,3 +167,23 @@ def test_the_data_of_a_task(owner: Any, server: LiveServer) -> None:
     view = page.locator("#data-view")
     view.get_by_text("its lines").first.wait_for()
     expect(view).to_contain_text("Instance parcel-B")
+
+
+def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: LiveServer) -> None:
+    page = owner
+    page.get_by_role("link", name="Set-up").click()
+    add_task(page, "Planned")
+    open_tab(page, "Plan")
+    page.locator("#plan-view").get_by_text("Nothing can be planned from these scores").wait_for()
+    page.get_by_label("assumed spreads").click()
+    field(page, "plan-noise").fill("0.8")
+    page.locator("#plan-work").click()
+    page.locator("#plan-view").get_by_text("you need about").first.wait_for()
+    field(page, "rule-width").fill("0.1")
+    page.locator("#rule-declare").click()
+    page.locator("#rule-view").get_by_text("alpha is known to ±0.1").wait_for()
+    page.locator("#rule-view").get_by_text("before the first score").wait_for()
+    page.locator("#rule-view").get_by_text("Not enough yet").wait_for()
+    field(page, "rule-width").fill("0")
+    page.locator("#rule-declare").click()
+    page.get_by_text("A width of 0 cannot be").first.wait_for()

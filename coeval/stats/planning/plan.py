@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.stats.estimates.results import Estimate
 from coeval.stats.planning.pilot import Difference, Pilot
 from coeval.stats.planning.precision import Needed, documents_for_difference, documents_for_width, people_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.stats.planning.plan import Plan, Progress
 from coeval.stats.planning.precision import MOST, POWER, Needed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.store.engines.statements import insert
 
 

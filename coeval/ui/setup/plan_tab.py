@@ -7,7 +7,7 @@ from dataclasses import fields
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.errors import InputError
 from coeval.stats.planning.pilot import Assumed
 from coeval.stats.planning.plan import Plan, Wanted
@@ -24,8 +24,8 @@ SPREADS = {
     "criteria": "Criteria",
     "people": "People for each item",
     "document": "Documents differ by",
-    "system": "A system's output by",
-    "criterion": "Criteria of a document by",
+    "system": "Its outputs by",
+    "criterion": "Its criteria by",
     "person": "People differ by",
     "noise": "A single score by",
 }

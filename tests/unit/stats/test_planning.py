@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coeval.domain.stopping import Measure, StoppingRule
+from coeval.domain.studies import Measure, StoppingRule
 from coeval.stats.frames import ACTION_COLUMNS, DRAFT_COLUMNS, SCORE_COLUMNS, StudyFrames
 from coeval.stats.planning.pilot import Assumed, pilot_from, pilot_of
 from coeval.stats.planning.plan import Wanted, follow_rule, plan_study
