@@ -32,6 +32,14 @@ class Display(StrEnum):
     MARKDOWN = "markdown"
 
 
+class Layout(StrEnum):
+    """What annotators work at: one criterion at a time, all of an instance in one sheet, or as each of them likes."""
+
+    CHOICE = "choice"
+    ONE = "one"
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """What an owner decides about a task's screens. Shares are of 1.
@@ -49,6 +57,7 @@ class Design:
     hide_systems: bool = True
     wait_for_drafts: bool = False
     """Whether an evaluation that is to be shown with its draft is held back until there is one."""
+    layout: Layout = Layout.CHOICE
 
 
 def check_design(design: Design) -> Design:

@@ -55,7 +55,15 @@ RULES: dict[str, Rule] = {}
 
 GUESTS_MAY = frozenset(
     f"coeval.study.scrutiny.steps.{name}"
-    for name in ("get_step", "submit", "mark_instance", "list_history", "suggest_criterion")
+    for name in (
+        "get_step",
+        "get_sheet",
+        "submit",
+        "submit_sheet",
+        "mark_instance",
+        "list_history",
+        "suggest_criterion",
+    )
 )
 """What a guest may do of a study that gives them work now; other use cases say ``guests=True`` themselves."""
 

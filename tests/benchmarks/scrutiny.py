@@ -1,4 +1,6 @@
-"""From Ctrl+Enter to the next criterion on screen, in Chromium: ``python -m tests.benchmarks scrutiny``.
+"""From Ctrl+Enter to what comes next on screen, in Chromium: ``python -m tests.benchmarks scrutiny``.
+
+By default one criterion at a time; with ``--all`` all criteria of an instance in one sheet.
 
 The real server runs in a process of its own, once with a small task and once with a large one, each in its own
 file. A person works at both in turn, confirm by confirm, so that whatever else the machine does weighs on both
@@ -35,10 +37,14 @@ GOAL_MS, GOAL_RATIO = 120.0, 1.2
 WORDS = 150
 """Words of each input and output: a few paragraphs, as people judge them."""
 
+STEP = ("a", "3", "a", "a")
+SHEET = ("3", "a", "a", "a") * 2
+"""The keys that decide every line of one criterion, and of two."""
+
 CLOCK = """() => {
   window.took = [];
   const place = () => document.querySelector('.wb-jump').value
-    + document.querySelector('.wb-chip[aria-current]')?.textContent;
+    + (document.querySelector('.wb.is-all') ? '' : document.querySelector('.wb-chip[aria-current]')?.textContent);
   window.addEventListener('keydown', (event) => {
     if (!event.ctrlKey || event.key !== 'Enter') return;
     const [start, here] = [performance.now(), place()];
@@ -56,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks scrutiny", description=__doc__)
     parser.add_argument("--confirms", type=int, default=100, help="confirms on each task")
     parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="instances of the two tasks")
+    parser.add_argument("--all", action="store_true", help="all criteria of an instance in one sheet")
     options = parser.parse_args(argv)
     try:
         from playwright.sync_api import sync_playwright
@@ -70,8 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         driver = stack.enter_context(sync_playwright())
         chromium = driver.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS)
         stack.callback(chromium.close)
-        pages = [open_scrutiny(chromium, server) for server in servers]
-        took = measure(pages, options.confirms)
+        pages = [open_scrutiny(chromium, server, whole=options.all) for server in servers]
+        took = measure(pages, options.confirms, SHEET if options.all else STEP)
     return report(options.sizes, took)
 
 
@@ -93,7 +100,7 @@ def lengthen(study: Study) -> Study:
     return replace(study, instances=tuple(longer))
 
 
-def open_scrutiny(chromium: Any, server: LiveServer) -> Any:
+def open_scrutiny(chromium: Any, server: LiveServer, *, whole: bool) -> Any:
     page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.set_default_timeout(60_000)
     page.goto(server.url)
@@ -102,15 +109,18 @@ def open_scrutiny(chromium: Any, server: LiveServer) -> Any:
     page.locator("#me").get_by_text("Ana").wait_for()
     page.get_by_role("tab", name="Scrutiny").click()
     page.locator(".wb[data-state=step] .rt-row").first.wait_for()
+    if whole:
+        page.get_by_role("button", name="All criteria").click()
+        page.locator(".wb.is-all[aria-busy=false] .rg-row").first.wait_for()
     page.evaluate(CLOCK)
     return page
 
 
-def measure(pages: Sequence[Any], confirms: int) -> list[list[float]]:
+def measure(pages: Sequence[Any], confirms: int, keys: Sequence[str]) -> list[list[float]]:
     """Milliseconds of each confirm, page by page; the first ones warm up and are left out."""
     for n in range(WARM_UP + confirms):
         for page in pages:
-            for key in ("a", "3", "a", "a"):
+            for key in keys:
                 page.keyboard.press(key)
             page.keyboard.press("Control+Enter")
             page.wait_for_function("n => window.took.length > n", arg=n)

@@ -43,6 +43,16 @@ def working(page: Page, bench: Bench) -> None:
     page.wait_for_timeout(300)
 
 
+def all_criteria(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    page.get_by_role("button", name="All criteria").click()
+    page.locator(".wb.is-all[aria-busy=false] .rg-row").first.wait_for()
+    press(page, "3", "a", "r", "e")
+    page.keyboard.type("“bottle”")
+    press(page, "Enter", "d")
+    page.wait_for_timeout(300)
+
+
 def blind(page: Page, bench: Bench) -> None:
     bench.design = Design(blind_share=1)
     bench.open_bench(page)
@@ -92,7 +102,7 @@ def conversation(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
 
 
-STATES = [working, blind, unscored, offline, conflict, ended, keys, guidelines, conversation]
+STATES = [working, all_criteria, blind, unscored, offline, conflict, ended, keys, guidelines, conversation]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

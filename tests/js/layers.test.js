@@ -1,4 +1,4 @@
-/** Scripts import one way: core, texts, table, then the screens, then the door; and nobody in a circle. */
+/** Scripts import one way: core, texts, rows, table, then the screens, then the door; and nobody in a circle. */
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const STATIC = join(dirname(fileURLToPath(import.meta.url)), '../../coeval/ui/static');
-const FLOORS = [['vendor', 'core'], ['texts'], ['table'], ['criteria', 'scrutiny'], ['']];
+const FLOORS = [['vendor', 'core'], ['texts'], ['rows'], ['table'], ['criteria', 'scrutiny'], ['']];
 
 const files = readdirSync(STATIC, { recursive: true, encoding: 'utf-8' }).filter((name) =>
   name.endsWith('.js'),

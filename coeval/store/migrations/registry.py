@@ -37,6 +37,7 @@ from coeval.store.migrations.m071_disabled import m071_disabled
 from coeval.store.migrations.m085_criterion_question import m085_criterion_question
 from coeval.store.migrations.m090_stopping_rule import m090_stopping_rule
 from coeval.store.migrations.m095_waiting import m095_waiting
+from coeval.store.migrations.m096_layout import m096_layout
 
 migrations = Migrations("coeval")
 for migration in (
@@ -68,5 +69,6 @@ for migration in (
     m085_criterion_question,
     m090_stopping_rule,
     m095_waiting,
+    m096_layout,
 ):
     migrations()(migration)

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task
-from coeval.rules.arms import Design, Display
+from coeval.rules.arms import Design, Display, Layout
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import chunks, get_row, insert, rows, scalar, to_json
 
@@ -125,6 +125,7 @@ def get_design(db: Database, task: int) -> Design:
         display=Display(row["display"]),
         hide_systems=bool(row["hide_systems"]),
         wait_for_drafts=bool(row["wait_for_drafts"]),
+        layout=Layout(row["layout"]),
     )
 
 

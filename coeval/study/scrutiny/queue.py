@@ -101,6 +101,25 @@ def open_place(context: Context, person: Person, task: Task, where: Where) -> St
         return build_step(db, person, task, current, where.which, place)
 
 
+def open_sheet(context: Context, person: Person, task: Task, where: Where) -> tuple[Step, ...]:
+    """The screens of every criterion of an instance, that of the place first; where nothing is left, the end alone.
+
+    Raises:
+        NotFoundError: the position or the criterion does not exist for this person.
+    """
+    first = open_place(context, person, task, where)
+    if first.assignment is None:
+        return (first,)
+    with context.store.read() as db:
+        current = require_set(db, task)
+        assignment = first.assignment
+        others = (criterion for criterion in current.criteria if criterion != first.criterion)
+        return first, *(
+            build_step(db, person, task, current, where.which, (assignment, criterion))
+            for criterion in others
+        )
+
+
 def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Assignment) -> None:
     ready = get_ready(db, task, current)
     if ready is not None and assignment.arm is None and not assignments.is_ready(db, assignment, ready):

@@ -21,6 +21,8 @@ class Move(StrEnum):
     HERE = "here"
     NEXT = "next"
     PREVIOUS = "previous"
+    NEXT_SHEET = "next_sheet"
+    """As next, past the other criteria of the instance: all of them were there to judge."""
     NEXT_INSTANCE = "next_instance"
     PREVIOUS_INSTANCE = "previous_instance"
 
@@ -103,7 +105,9 @@ def _elsewhere(
         ),
         None,
     )
-    leaving = where.move is Move.NEXT or (where.move is Move.NEXT_INSTANCE and here.skipped)
+    leaving = where.move in (Move.NEXT, Move.NEXT_SHEET) or (
+        where.move is Move.NEXT_INSTANCE and here.skipped
+    )
     if assignment is None and leaving:
         return None
     if assignment is None or (assignment.instance == here.instance and not leaving):
@@ -132,7 +136,7 @@ def _candidates(
         yield nearest(here.position, skipped=False)
         yield nearest(0, skipped=False)
         yield nearest(here.position, skipped=True)
-        if where.move is Move.NEXT:
+        if where.move in (Move.NEXT, Move.NEXT_SHEET):
             yield nearest(0, skipped=True)
 
 

@@ -12,12 +12,13 @@ from coeval.domain import MAX_REMARK, Assignment, Conduct, Criterion, Mark, Pers
 from coeval.errors import InputError, StaleError
 from coeval.rules import evaluation_rows
 from coeval.rules.aliases import Aliases
+from coeval.rules.arms import Layout
 from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import assignments, review, submissions
 from coeval.study.access import EVERYONE, Context, require_task, use_case
 from coeval.study.crowd.giving import check_saving, note_saved
-from coeval.study.scrutiny.queue import Step, ensure_queue, open_place, require_set
+from coeval.study.scrutiny.queue import Step, ensure_queue, open_place, open_sheet, require_set
 from coeval.study.scrutiny.queue_places import Move, Where, find_place, find_start, get_ready, is_waiting
 from coeval.study.scrutiny.showing import Evaluation, ensure_open, get_evaluation
 
@@ -27,10 +28,13 @@ __all__ = [
     "Step",
     "Where",
     "get_aliases",
+    "get_layout",
+    "get_sheet",
     "get_step",
     "list_history",
     "mark_instance",
     "submit",
+    "submit_sheet",
     "suggest_criterion",
 ]
 
@@ -68,6 +72,13 @@ def get_aliases(context: Context, person: Person, slug: str) -> Aliases:
         return Aliases.of(tasks.get_seed(db, task.id), person.id) if task else Aliases()
 
 
+def get_layout(context: Context, person: Person, slug: str) -> Layout:
+    """What annotators of a task work at; of a task that does not exist, as they like."""
+    with context.store.read() as db:
+        task = tasks.get_task(db, slug)
+        return tasks.get_design(db, task.id).layout if task else Layout.CHOICE
+
+
 @use_case(EVERYONE)
 def get_step(context: Context, person: Person, slug: str, where: Where = RESUME) -> Step:
     """Open an evaluation of one's own queue.
@@ -79,6 +90,32 @@ def get_step(context: Context, person: Person, slug: str, where: Where = RESUME)
         task = require_task(db, slug)
     ensure_queue(context, person, task)
     return open_place(context, person, task, where)
+
+
+@use_case(EVERYONE)
+def get_sheet(context: Context, person: Person, slug: str, where: Where = RESUME) -> tuple[Step, ...]:
+    """Open all evaluations of an instance of one's own queue, that of the place first.
+
+    Raises:
+        NotFoundError: the task, the position or the criterion does not exist for this person.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+    ensure_queue(context, person, task)
+    return open_sheet(context, person, task, where)
+
+
+@use_case(EVERYONE)
+def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sent]) -> Sequence[Submission]:
+    """Save one's scrutiny of an instance by several criteria at once: all of it, or nothing.
+
+    Raises:
+        StaleError, InputError, NotFoundError, NotAllowedError: as ``submit`` does.
+    """
+    if len({one.instance for one in sent}) != 1:
+        raise InputError("A sheet is of one instance: reload the page and confirm again.")
+    with context.store.write():
+        return [submit(context, person, slug, one) for one in sent]
 
 
 @use_case(EVERYONE)

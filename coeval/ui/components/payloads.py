@@ -134,6 +134,14 @@ class SubmissionPayload(Payload):
         return Sent(**values | lines)
 
 
+class SheetPayload(Payload):
+    """The body of a confirm of a whole sheet: one person's scrutiny of one instance by several criteria."""
+
+    uid: str = Field(max_length=80)
+    filter: Literal["all", "unfinished", "flagged"] = "unfinished"
+    evaluations: list[SubmissionPayload] = Field(min_length=1, max_length=MAX_ROWS)
+
+
 class MarkPayload(Payload):
     """Flag, comment and skip of one instance; None leaves a mark as it is."""
 

@@ -23,9 +23,15 @@ interface SheetRow {
   action: Action | null;
   reason: string;
   new_text: string;
+  /** In a sheet of several criteria: the criterion it is of, and for a score line its scale and scores. */
+  group?: number;
+  scale?: number[] | null;
+  draft_score?: number | null;
+  score?: number | null;
 }
 
 interface AddedLine {
+  group?: number;
   kind: string;
   new_text: string;
   reason: string;
@@ -42,6 +48,16 @@ interface Offer {
 interface Limits {
   added: number;
   remark: number;
+}
+
+/** One criterion of a sheet of several. */
+interface SheetGroup {
+  id: number;
+  number: number;
+  name: string;
+  text: string;
+  note: string;
+  add: Offer | Offer[];
 }
 
 /** What a table shows; `revision` is how often it was saved, or for decisions how often votes were. */
@@ -64,9 +80,12 @@ interface Sheet {
   score: number | null;
   rows: SheetRow[];
   added: AddedLine[];
+  groups?: SheetGroup[];
 }
 
 interface LineState {
+  group?: number;
+  score?: number | null;
   id: number | null;
   kind: string;
   action: Action | null;
@@ -94,6 +113,12 @@ interface KeptWork {
   text?: string;
 }
 
+/** What is kept of a state that is sent, by place. */
+interface KeptPart {
+  place: string;
+  state: TableState;
+}
+
 /** A save on its way: where it goes, what is sent, and what the table held. */
 interface Entry {
   uid: string;
@@ -103,6 +128,7 @@ interface Entry {
   path: string;
   body: Record<string, unknown>;
   state: TableState;
+  parts?: KeptPart[];
   flying?: boolean;
 }
 
@@ -141,6 +167,7 @@ interface StepTask {
   guidelines: string;
   display: string;
   idle_seconds: number;
+  layout: string;
 }
 
 interface StepCriterion {
@@ -185,12 +212,18 @@ interface Step {
   criteria: StepCriterion[];
   criterion: number | null;
   evaluation: Evaluation | null;
+  /** Of every criterion, where all are shown at once. */
+  evaluations?: (Evaluation & { criterion: number })[];
 }
 
 interface OpenStep extends Step {
   instance: StepInstance;
   criterion: number;
   evaluation: Evaluation;
+}
+
+interface SheetStep extends OpenStep {
+  evaluations: (Evaluation & { criterion: number })[];
 }
 
 /** Which instance and criterion a person looks at. */

@@ -66,7 +66,7 @@ SCREEN_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
   coeval.screen({part}, document.getElementById('place'), props, watch, (name) => window.events.push(name));
 </script></body></html>"""
 REFUSALS = {401: "sign_in", 403: "not_allowed", 422: "input", 503: "storage"}
-SAVES = ("/submissions", "/ballot", "/decisions")
+SAVES = ("/submissions", "/sheets", "/ballot", "/decisions")
 Rows = tuple[EvaluationRow, ...]
 Json = dict[str, Any]
 

@@ -156,6 +156,8 @@ def scrutinise(method: str, part: str, by: str, content: Callable[[World, str], 
         number = instance_of(world, who, which if by == "instance" else "own")
         instance = aliases_of(world, who, slug).hide("instance", number)
         sent = content(world, who) | {"instance": instance}
+        if part == "sheets":
+            sent = {"uid": sent["uid"], "evaluations": [sent]}
         options = {"params": sent} if method == "GET" or part == "step" else {"json": sent}
         return ask(world.browser(who), method, f"/api/scrutiny/{slug}/{part}", **options)
 
@@ -165,7 +167,9 @@ def scrutinise(method: str, part: str, by: str, content: Callable[[World, str], 
 SCRUTINY: dict[str, tuple[str, str, Callable[[World, str], dict[str, Any]]]] = {
     "get_step": ("POST", "step", lambda world, who: {}),
     "list_history": ("GET", "history", lambda world, who: {"criterion": body_of(world, who)["criterion"]}),
+    "get_sheet": ("POST", "step", lambda world, who: {"sheet": True}),
     "submit": ("POST", "submissions", body_of),
+    "submit_sheet": ("POST", "sheets", body_of),
     "mark_instance": ("POST", "marks", lambda world, who: {"flagged": True}),
     "suggest_criterion": ("POST", "suggestions", lambda world, who: {"text": "Be brief."}),
 }

@@ -8,7 +8,7 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import InputError
-from coeval.rules.arms import Design, Display
+from coeval.rules.arms import Design, Display, Layout
 from coeval.study.scrutiny.design import DesignState, get_design, set_design
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Panel, Update, need_task
@@ -96,22 +96,37 @@ def _build_fields() -> list[Any]:
             info="Also ids and further columns that name the system.",
             elem_id="design-hide",
         )
+    with gr.Row():
+        layout = gr.Radio(
+            [("As each likes", "choice"), ("One criterion at a time", "one"), ("All criteria", "all")],
+            value="choice",
+            label="Annotators work at",
+            elem_id="design-layout",
+        )
         waits = gr.Checkbox(
             value=False,
             label="Wait for drafts",
             info="Hold back what has no draft yet. Otherwise it can be judged, and is counted apart as undrafted.",
             elem_id="design-wait",
         )
-    return [blind, first, planted, idle, display, hide, waits]
+    return [blind, first, planted, idle, display, hide, waits, layout]
 
 
 def _values(design: Design) -> list[Any]:
     shares = [round(100 * share) for share in (design.blind_share, design.first_share, design.planted_share)]
-    return [*shares, design.idle_seconds, design.display.value, design.hide_systems, design.wait_for_drafts]
+    hides = [design.hide_systems, design.wait_for_drafts]
+    return [*shares, design.idle_seconds, design.display.value, *hides, design.layout.value]
 
 
 def _read(
-    blind: float, first: float, planted: float, idle: float | None, display: str, hide: bool, waits: bool
+    blind: float,
+    first: float,
+    planted: float,
+    idle: float | None,
+    display: str,
+    hide: bool,
+    waits: bool,
+    layout: str,
 ) -> Design:
     """The fields as a design.
 
@@ -120,7 +135,14 @@ def _read(
     """
     try:
         shares = (blind / 100, first / 100, planted / 100)
-        return Design(*shares, int(idle or 0), Display(display), bool(hide), bool(waits))
+        return Design(
+            *shares,
+            idle_seconds=int(idle or 0),
+            display=Display(display),
+            hide_systems=bool(hide),
+            wait_for_drafts=bool(waits),
+            layout=Layout(layout),
+        )
     except (TypeError, ValueError) as error:
         raise InputError("A field of the design cannot be read: choose its value again.") from error
 

@@ -53,12 +53,18 @@ function essence({ score, rows, added }) {
       row.action,
       worded ? words(row.reason) : '',
       row.action === 'revise' ? words(row.new_text) : '',
+      ...(row.group === undefined ? [] : [row.group, row.score ?? null]),
     ];
   });
   const more = added
     .filter((row) => words(row.new_text))
-    .map((row) => [row.kind, words(row.new_text), words(row.reason)]);
+    .map((row) => [row.kind, words(row.new_text), words(row.reason), row.group ?? null]);
   return JSON.stringify([score ?? null, lines, more]);
+}
+
+/** What tells a line of a sheet from its others: a score without a draft has no id. */
+export function lineKey({ group = 0, id, kind }) {
+  return `${group}:${id ?? kind}`;
 }
 
 /** Whether two states say the same. @param {TableState} a @param {TableState} b */
@@ -79,16 +85,18 @@ export function stateOf(sheet) {
  * @returns {Sheet}
  */
 export function withState(sheet, state) {
-  const kept = new Map(state.rows.map((row) => [row.id, row]));
+  const kept = new Map(state.rows.map((row) => [lineKey(row), row]));
   const rows = sheet.rows.map((row) => {
-    const mine = kept.get(row.id);
-    kept.delete(row.id);
-    return mine ? { ...row, action: mine.action, reason: mine.reason, new_text: mine.new_text } : row;
+    const mine = kept.get(lineKey(row));
+    kept.delete(lineKey(row));
+    if (!mine) return row;
+    const { action, reason, new_text: newText, score = row.score } = mine;
+    return { ...row, action, reason, new_text: newText, ...(row.group === undefined ? {} : { score }) };
   });
   const orphans = [...kept.values()].filter((row) => row.action === 'revise' && words(row.new_text));
   const added = [
     ...state.added,
-    ...orphans.map(({ kind, reason, new_text: text }) => ({ kind, reason, new_text: text })),
+    ...orphans.map(({ kind, reason, new_text: text, group }) => ({ kind, reason, new_text: text, group })),
   ];
   return { ...sheet, score: state.score, rows, added };
 }

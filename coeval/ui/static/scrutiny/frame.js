@@ -31,6 +31,7 @@ const ARM_NOTES = {
  * @property {() => void} confirm
  * @property {() => void} keys
  * @property {() => void} guidelines
+ * @property {() => void} view
  * @property {(row: string) => void} pickLine
  * @property {(rows: string[]) => void} hoverLines
  */
@@ -54,6 +55,7 @@ export class Frame {
       'aria-keyshortcuts': 'G',
       onclick: actions.guidelines,
     });
+    this.viewButton = button('', { class: 'ce-link', 'aria-keyshortcuts': 'V', onclick: actions.view });
     this.foot = new Foot({
       onrest: actions.approveRest,
       onflag: actions.flag,
@@ -104,6 +106,7 @@ export class Frame {
       button('All keys', { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: actions.keys }, kbd('?')),
       this.guidelinesButton,
       this.layoutButton,
+      this.viewButton,
     ];
     return new Reading({ tools, onpick: actions.pickLine, onhover: actions.hoverLines });
   }
@@ -131,16 +134,24 @@ export class Frame {
     this.node.dataset.total = String(step.total);
     fill(this.end);
     this.steps.load(step, isKept);
-    this.title.textContent = criterion.name || criterion.text;
-    this.anchor.textContent = criterion.name && criterion.text !== criterion.name ? criterion.text : '';
-    this.loadNote(step.evaluation);
+    const all = Boolean(step.evaluations);
+    this.node.classList.toggle('is-all', all);
+    this.title.textContent = all ? '' : criterion.name || criterion.text;
+    this.anchor.textContent =
+      !all && criterion.name && criterion.text !== criterion.name ? criterion.text : '';
+    if (all) this.note.textContent = '';
+    else this.loadNote(step.evaluation);
+    this.viewButton.hidden = step.task.layout !== 'choice' || step.criteria.length < 2;
+    fill(this.viewButton, all ? 'One criterion at a time' : 'All criteria', kbd('V'));
     this.guidelinesButton.hidden = !step.task.guidelines;
     if (before?.instance?.id !== step.instance.id || before?.task.slug !== step.task.slug)
       this.reading.load(step.task, step.instance);
     this.foot.loadMarks(step.instance);
     this.notices.announce(
-      `Instance ${step.position} of ${step.total}, ` +
-        `criterion ${criterion.number} of ${step.criteria.length}: ${criterion.name || criterion.text}`,
+      all
+        ? `Instance ${step.position} of ${step.total}, all ${step.criteria.length} criteria`
+        : `Instance ${step.position} of ${step.total}, ` +
+            `criterion ${criterion.number} of ${step.criteria.length}: ${criterion.name || criterion.text}`,
     );
   }
 

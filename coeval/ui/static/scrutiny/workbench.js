@@ -3,6 +3,7 @@
 import { request, withQuery } from '../core/api.js';
 import { button, isShown } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
+import { readStored, writeStored } from '../core/storage.js';
 import { SheetEditor } from '../table/sheet_editor.js';
 import { savedText } from '../table/sheet_foot.js';
 import { utf16Index } from '../texts/text.js';
@@ -10,11 +11,13 @@ import { Frame } from './frame.js';
 import { Marks } from './marks.js';
 import { Places } from './places.js';
 import { Seen } from './seen.js';
+import { InstanceWork } from './instance_work.js';
 import { StepWork } from './step_work.js';
 import { StepClock } from './timing.js';
 import { workbenchCommands } from './workbench_keys.js';
 
 const MARK_DELAY_MS = 150;
+const VIEW = 'coeval:all-criteria';
 
 export class Workbench {
   /**
@@ -28,6 +31,8 @@ export class Workbench {
     this.filter = 'unfinished';
     this.turn = 0;
     this.places = new Places(person, task);
+    /** Whether all criteria of an instance are asked for at once; the study's design has the last word. */
+    this.wantsAll = Boolean(readStored(VIEW));
     /** @type {Step | null} */
     this.step = null;
     /** @type {Place | null} */
@@ -66,13 +71,14 @@ export class Workbench {
       confirm: () => this.editor.confirm(),
       keys: () => this.keys.show(),
       guidelines: () => this.showGuidelines(),
+      view: () => this.changeView(),
       pickLine: (row) => this.table.pick(row),
       hoverLines: (rows) => this.table.hover(rows),
     };
   }
 
   buildEditor() {
-    const { node, place, foot, notices, reading } = this.frame;
+    const { node, place, foot, notices } = this.frame;
     const whose = { task: this.slug, person: this.person, box: 'scrutiny', signal: this.stop.signal };
     const on = {
       onload: () => this.onload(),
@@ -84,7 +90,7 @@ export class Workbench {
     };
     return new SheetEditor({ place, host: node, foot, notices }, whose, on, {
       name: 'Lines of the evaluation',
-      oncurrent: (key) => reading.light(key, { scroll: true }),
+      oncurrent: (key) => this.oncurrent(key),
       wordsFor: (kind) => this.wordsFor(kind),
       onbulk: (lines) => this.onbulk(lines),
     });
@@ -94,9 +100,9 @@ export class Workbench {
     return this.editor.table;
   }
 
-  /** The evaluation on screen, if any. @returns {StepWork | null} */
+  /** What is on screen, if anything: one evaluation, or all of an instance. @returns {StepWork | InstanceWork | null} */
   get work() {
-    return /** @type {StepWork | null} */ (this.editor.work);
+    return /** @type {StepWork | InstanceWork | null} */ (this.editor.work);
   }
 
   get confirmCombos() {
@@ -161,7 +167,10 @@ export class Workbench {
     this.frame.busy(true);
     const path = `api/scrutiny/${encodeURIComponent(this.slug)}/step`;
     try {
-      const step = await request('POST', withQuery(path, { filter: this.filter, ...query }));
+      const step = await request(
+        'POST',
+        withQuery(path, { filter: this.filter, ...(this.wantsAll ? { sheet: true } : {}), ...query }),
+      );
       if (turn === this.turn) this.show(step, { asked: Object.keys(query).length > 0 });
     } catch (error) {
       if (turn === this.turn) this.onfailed(error, query);
@@ -202,13 +211,17 @@ export class Workbench {
 
   /** @param {OpenStep} step @param {Step | null} before @param {TableState | null} mine */
   showWork(step, before, mine) {
-    const work = new StepWork(step, this.editor.kept, () => this.clock.ms);
+    const kept = this.editor.kept;
+    const ms = () => this.clock.ms;
+    const work = step.evaluations
+      ? new InstanceWork(/** @type {SheetStep} */ (step), kept, ms)
+      : new StepWork(step, kept, ms);
     this.places.arrive({ filter: step.filter, instance: work.instance, criterion: work.criterion });
-    this.frame.load(step, before, (id) => Boolean(this.editor.kept.get(`${work.instance}:${id}`)?.edited));
+    this.clock.begin(work.activeBefore, step.task.idle_seconds);
+    this.frame.load(step, before, (id) => Boolean(kept.get(`${work.instance}:${id}`)?.edited));
     const { input, output } = step.instance;
     this.toUtf16 = { input: utf16Index(input), output: utf16Index(output) };
     this.editor.open(work, mine);
-    this.clock.begin(work.activeBefore, step.task.idle_seconds);
     const { focus, scroll } = this.frame.arrive(step, before);
     if (focus && !this.editor.waiting) this.table.focusNext(null, { scroll });
   }
@@ -237,8 +250,23 @@ export class Workbench {
     if (this.work && texts) this.frame.reading.mark(this.table.spans(texts, this.toUtf16));
   }
 
+  /** Another line is in use; in a sheet of all criteria perhaps also another criterion. @param {string | null} key */
+  oncurrent(key) {
+    const { work } = this;
+    const group = this.table?.group;
+    if (work instanceof InstanceWork && group && work.criterion !== group.id) {
+      work.turnTo(group.id);
+      this.places.arrive({ filter: this.filter, instance: work.instance, criterion: group.id });
+      this.frame.foot.loadVersions(work.timesSaved);
+      this.frame.steps.mark(group.id);
+      this.remark();
+    }
+    this.frame.reading.light(key, { scroll: true });
+  }
+
   recount() {
     if (!this.work) return;
+    this.table.showGroups();
     const approvable = this.table.approvable().length > 0 && !this.table.locked;
     const open = this.table.undecided().length;
     this.frame.foot.loadCount(this.table.countText(), open, this.seen.unseen, approvable);
@@ -285,10 +313,27 @@ export class Workbench {
   }
 
   pickCriterion(criterion) {
+    const group = this.table.groups.get(criterion);
+    if (this.work && group) {
+      this.table.goTo(group.lines.find((row) => row.problem()) ?? group.lines[0]);
+      return;
+    }
     this.open({ instance: this.place.instance, criterion });
   }
 
+  /** One criterion at a time, or all of an instance at once. */
+  changeView() {
+    if (this.step?.task.layout !== 'choice') return;
+    this.wantsAll = !this.wantsAll;
+    writeStored(VIEW, this.wantsAll);
+    this.open(this.place);
+  }
+
   stepBy(by) {
+    if (this.table.groups.size) {
+      this.table.stepGroup(by);
+      return;
+    }
     const { criteria = [], criterion = null } = this.step ?? {};
     const there = criteria[criteria.findIndex(({ id }) => id === criterion) + by];
     if (there) this.pickCriterion(there.id);

@@ -123,6 +123,14 @@ export class Steps {
     );
   }
 
+  /** Marks the criterion in use. @param {number} id */
+  mark(id) {
+    for (const node of this.node.querySelectorAll('.wb-chip')) {
+      if (node.getAttribute('data-criterion') === String(id)) node.setAttribute('aria-current', 'step');
+      else node.removeAttribute('aria-current');
+    }
+  }
+
   chip({ id, number, name, text, done, reopened }, current, kept) {
     const [sign, state] = reopened
       ? ['↻', ', open again: its wording changed']
@@ -136,6 +144,7 @@ export class Steps {
       String(number),
       {
         class: `wb-chip ${kind}`,
+        'data-criterion': String(id),
         'aria-current': current ? 'step' : null,
         title: (name || text) + state,
         'aria-label': `Criterion ${number}: ${name || text}${state}`,

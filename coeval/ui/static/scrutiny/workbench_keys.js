@@ -70,6 +70,12 @@ export function workbenchCommands(bench) {
       label: 'Texts side by side or stacked',
       run: () => bench.frame.layout.toggle(),
     },
+    {
+      id: 'view',
+      combos: ['V'],
+      label: 'One criterion, or all criteria of the instance',
+      run: () => bench.changeView(),
+    },
     { id: 'help', combos: ['?'], label: 'This page', run: () => bench.keys.show() },
   ];
 }

@@ -1,6 +1,6 @@
 /** A table as a sheet: cells that the arrow keys walk through, and edits that begin and end as in a spreadsheet. */
 
-/** @typedef {import('./row.js').Row} Row */
+/** @typedef {import('../rows/row.js').Row} Row */
 
 export const COLUMNS = ['line', 'draft', 'version', 'action', 'reason'];
 

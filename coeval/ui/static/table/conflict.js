@@ -1,25 +1,29 @@
 /** Two versions of one step: what is typed here and what was saved elsewhere. The person chooses. */
 
 import { button, clockTime, el } from '../core/dom.js';
+import { lineKey } from '../core/drafts_kept.js';
 import { diffNodes } from '../texts/diff.js';
 
 const SAID = { approve: 'approved', delete: 'deleted', revise: 'revised' };
 
-function decision(row, score) {
+function decision(row, whole) {
+  const score = row.score ?? whole;
   if (row.kind === 'score') return score === null || score === undefined ? 'no score' : `score ${score}`;
   const words = row.action === 'revise' ? `: ${row.new_text}` : '';
   const reason = row.reason && row.action !== 'approve' ? ` (${row.reason})` : '';
   return `${SAID[row.action] ?? 'not decided'}${words}${reason}`;
 }
 
-/** What the lines of a sheet are called: criteria by their words, the lines of an evaluation by their kind. */
-function namesOf(rows) {
-  let evidence = 0;
-  return rows.map(({ kind, text }) => {
+/** What the lines of a sheet are called: criteria by their words, the lines of an evaluation by their kind. @param {Sheet} sheet */
+function namesOf({ rows, groups }) {
+  const numbers = new Map((groups ?? []).map(({ id, number }) => [id, `${number} · `]));
+  const evidence = {};
+  return rows.map(({ kind, text, group = 0 }) => {
     if (kind === 'criterion') return text;
-    if (kind !== 'evidence') return kind[0].toUpperCase() + kind.slice(1);
-    evidence += 1;
-    return `Evidence ${evidence}`;
+    const before = numbers.get(group) ?? '';
+    if (kind !== 'evidence') return before + kind[0].toUpperCase() + kind.slice(1);
+    evidence[group] = (evidence[group] ?? 0) + 1;
+    return `${before}Evidence ${evidence[group]}`;
   });
 }
 
@@ -30,11 +34,11 @@ function namesOf(rows) {
  * @returns {[string, string][]}
  */
 export function versionLines(sheet, state) {
-  const names = namesOf(sheet.rows);
-  const mine = new Map(state.rows.map((row) => [row.id, row]));
+  const names = namesOf(sheet);
+  const mine = new Map(state.rows.map((row) => [lineKey(row), row]));
   const drafted = sheet.rows.map((row, at) => [
     names[at],
-    decision({ ...row, action: null, ...mine.get(row.id) }, state.score),
+    decision({ ...row, action: null, ...mine.get(lineKey(row)) }, state.score),
   ]);
   const added = state.added
     .filter((row) => row.new_text.trim())

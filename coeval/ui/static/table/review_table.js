@@ -4,8 +4,9 @@
  */
 
 import { button, el, fill, kbd, plural } from '../core/dom.js';
-import { AddedRow, DraftedRow } from './review_row.js';
-import { ScoreRow } from './score_row.js';
+import { Group, groupHead } from '../rows/group.js';
+import { AddedRow, DraftedRow } from '../rows/review_row.js';
+import { ScoreRow } from '../rows/score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
 
 const NOTHING = () => {};
@@ -55,8 +56,8 @@ export class ReviewTable {
     this.rows = [];
     /** @type {AddedRow[]} */
     this.added = [];
-    /** @type {number | null} */
-    this.score = null;
+    /** The criteria of a sheet that holds several, in order. @type {Map<number, Group>} */
+    this.groups = new Map();
     this.locked = false;
     fill(root, el('div', { class: 'rt' }, this.list, this.adders));
   }
@@ -66,14 +67,17 @@ export class ReviewTable {
   /** @param {Sheet} sheet */
   load(sheet) {
     this.sheet = sheet;
-    this.score = sheet.score ?? null;
+    this.groups = new Map((sheet.groups ?? []).map((group) => [group.id, new Group(this, group)]));
     const counts = {};
     this.rows = sheet.rows.map((row) =>
-      this.buildRow({ ...row, label: row.label || this.nameOf(row.kind, counts) }),
+      this.buildRow({ ...row, label: row.label || this.nameOf(row, counts) }),
     );
     this.counts = counts;
     this.added = sheet.added.map((row) => this.buildAdded(row));
-    fill(this.list, this.buildHead(), ...this.all.map((row) => row.node));
+    this.list.classList.toggle('is-grid', this.groups.size > 0);
+    fill(this.list, this.groups.size ? groupHead() : this.buildHead());
+    this.list.append(...[...this.groups.values()].map((group) => group.node));
+    for (const row of this.all) this.put(row);
     this.buildAdders();
     this.renumber();
     this.current = null;
@@ -91,15 +95,39 @@ export class ReviewTable {
     );
   }
 
-  nameOf(kind, counts) {
+  /** What a line is called; evidence is counted, in a sheet of several criteria by each. */
+  nameOf({ kind, group = 0 }, counts) {
     if (kind !== 'evidence') return kind[0].toUpperCase() + kind.slice(1);
-    counts.evidence = (counts.evidence ?? 0) + 1;
-    return `Evidence ${counts.evidence}`;
+    counts[group] = (counts[group] ?? 0) + 1;
+    return `Evidence ${counts[group]}`;
+  }
+
+  /** The score of a sheet of one criterion; null while none is chosen. */
+  get score() {
+    return this.rows.find((row) => row instanceof ScoreRow)?.row.score ?? null;
+  }
+
+  /** The criterion that a line is of, in a sheet of several. @returns {Group | undefined} */
+  groupOf(row) {
+    return this.groups.get(row?.row.group);
+  }
+
+  /** The criterion in use. */
+  get group() {
+    return this.groupOf(this.current) ?? this.groups.values().next().value;
+  }
+
+  /** Puts a line on the page, ahead of another where one is given. @param {any} row @param {any} before */
+  put(row, before = null) {
+    const group = this.groupOf(row);
+    if (group) group.put(row, before);
+    else this.list.insertBefore(row.node, before?.node ?? null);
   }
 
   buildRow(row) {
     const filled = { action: null, reason: '', new_text: '', note: '', quotes: [], ...row };
-    const scored = row.kind === 'score' && this.sheet.scale;
+    if (row.kind === 'score') filled.score = row.score ?? this.sheet.score ?? null;
+    const scored = row.kind === 'score' && (row.scale ?? this.sheet.scale);
     return scored ? new ScoreRow(this, filled) : new DraftedRow(this, filled);
   }
 
@@ -111,29 +139,37 @@ export class ReviewTable {
   renumber() {
     const counts = { ...this.counts };
     for (const row of this.added) {
-      row.rename(row.row.kind === 'criterion' ? '' : this.nameOf(row.row.kind, counts));
+      row.rename(row.row.kind === 'criterion' ? '' : this.nameOf(row.row, counts));
     }
   }
 
+  /** Every line in the order in which it stands. */
   get all() {
-    return [...this.rows, ...this.added];
+    const lines = [...this.rows, ...this.added];
+    if (!this.groups.size) return lines;
+    const places = ['score', 'conclusion', 'evidence'];
+    const at = ({ row }) => places.indexOf(row.kind);
+    return [...this.groups.keys()].flatMap((id) =>
+      lines.filter(({ row }) => row.group === id).sort((a, b) => at(a) - at(b)),
+    );
   }
 
   buildAdders() {
-    const offers = [this.sheet.add].flat();
-    fill(
-      this.adders,
-      ...offers.map((offer) =>
-        button(
-          `+ ${offer.label}`,
-          {
-            class: 'rt-add',
-            'aria-keyshortcuts': offer.key,
-            onclick: () => this.offer(offer),
-            onmousedown: (event) => event.preventDefault(),
-          },
-          kbd(offer.key),
-        ),
+    fill(this.adders, ...this.adderButtons([this.sheet.add].flat()));
+  }
+
+  /** @param {Offer[]} offers @returns {Node[]} */
+  adderButtons(offers) {
+    return offers.map((offer) =>
+      button(
+        `+ ${offer.label}`,
+        {
+          class: 'rt-add',
+          'aria-keyshortcuts': offer.key,
+          onclick: () => this.offer(offer),
+          onmousedown: (event) => event.preventDefault(),
+        },
+        kbd(offer.key),
       ),
     );
   }
@@ -142,6 +178,7 @@ export class ReviewTable {
     this.locked = on;
     for (const row of this.all) row.lock(on);
     this.adders.hidden = on;
+    for (const group of this.groups.values()) group.lock(on);
   }
 
   // ---- what the person does ------------------------------------------------------------------------
@@ -193,7 +230,7 @@ export class ReviewTable {
   add(kind, words = '') {
     if (this.locked) return;
     const most = this.sheet.limits.added;
-    if (this.added.length >= most) {
+    if (this.addedTo(this.group).length >= most) {
       this.on.onsay(`${most} lines can be added here, and that many are.`);
       return;
     }
@@ -202,10 +239,15 @@ export class ReviewTable {
     row.focusWords();
   }
 
+  /** The lines added to a criterion; in a sheet of one, all of them. @param {Group | undefined} group */
+  addedTo(group) {
+    return this.added.filter(({ row }) => row.group === group?.id);
+  }
+
   append(kind, words) {
-    const row = this.buildAdded({ kind, new_text: words, reason: '' });
+    const row = this.buildAdded({ kind, new_text: words, reason: '', group: this.group?.id });
     this.added.push(row);
-    this.list.append(row.node);
+    this.put(row);
     this.renumber();
     return row;
   }
@@ -213,13 +255,21 @@ export class ReviewTable {
   replaceAdded(lines) {
     for (const row of this.added) row.node.remove();
     this.added = lines.map((row) => this.buildAdded(row));
-    this.list.append(...this.added.map((row) => row.node));
+    for (const row of this.added) this.put(row);
     this.renumber();
+  }
+
+  /** Overridden where several lines can be decided on at once. @param {Group} _group */
+  approveGroup(_group) {}
+
+  /** What can be added where the person is. @returns {Offer[]} */
+  get offers() {
+    return [this.group?.add ?? this.sheet.add].flat();
   }
 
   /** Adds by key: what the key is printed on; N adds whatever can be added. */
   addByKey(key) {
-    const offers = [this.sheet.add].flat();
+    const { offers } = this;
     const offer = offers.find((one) => one.key === key) ?? (key === 'N' ? offers.at(-1) : null);
     if (!offer) return false;
     this.offer(offer);
@@ -228,7 +278,7 @@ export class ReviewTable {
 
   /** Adds what is offered; what can stand only once is led to instead of added twice. */
   offer({ kind, once = false }) {
-    const there = once && this.added.find((row) => row.row.kind === kind);
+    const there = once && this.addedTo(this.group).find((row) => row.row.kind === kind);
     if (there) there.focusWords();
     else this.add(kind, this.on.wordsFor(kind));
   }
@@ -247,7 +297,8 @@ export class ReviewTable {
 
   putBack(row, at) {
     this.added.splice(at, 0, row);
-    this.list.insertBefore(row.node, this.added[at + 1]?.node ?? null);
+    const next = this.added[at + 1];
+    this.put(row, next?.row.group === row.row.group ? next : null);
     this.renumber();
     this.changed();
     row.focus();
@@ -294,7 +345,9 @@ export class ReviewTable {
     if (!row) return '';
     if (row.row.action) row.focusWords();
     else row.focus();
-    return `${row.row.label || 'This line'}: ${row.problem()}.`;
+    const where = this.groupOf(row) ? `Criterion ${this.groupOf(row)?.number}, ` : '';
+    const name = row.row.label || 'This line';
+    return `${where}${where ? name.toLowerCase() : name}: ${row.problem()}.`;
   }
 
   // ---- in and out ----------------------------------------------------------------------------------
@@ -319,7 +372,8 @@ export class ReviewTable {
    * @param {Record<'output' | 'input', (offset: number) => number>} toUtf16
    */
   spans(texts, toUtf16) {
-    return this.all.flatMap((row) => {
+    const inUse = this.all.filter((row) => this.groupOf(row) === this.group);
+    return inUse.flatMap((row) => {
       const { action, quotes = [], new_text: words, kind, label } = row.row;
       if (action === 'delete' || kind === 'score') return [];
       const own = row instanceof AddedRow || action === 'revise';
@@ -334,26 +388,42 @@ export class ReviewTable {
 
   /** Everything typed and chosen, also what a changed mind has hidden: for keeping, not for sending. */
   state() {
-    const rows = this.rows.map(({ row: { id, kind, action, reason, new_text: words } }) => ({
+    const rows = this.rows.map(({ row: { id, kind, action, reason, new_text: words, group, score } }) => ({
       id,
       kind,
       action,
       reason,
       new_text: words,
+      ...(group === undefined ? {} : { group, ...(kind === 'score' ? { score } : {}) }),
     }));
-    const added = this.added.map(({ row: { kind, new_text: words, reason } }) => ({
+    const added = this.added.map(({ row: { kind, new_text: words, reason, group } }) => ({
       kind,
       new_text: words,
       reason,
+      ...(group === undefined ? {} : { group }),
     }));
-    return { score: this.score, rows, added };
+    return { score: this.groups.size ? null : this.score, rows, added };
   }
 
   /** What leaves the page: ids, actions, reasons, new words and the score; never a drafted word. */
   payload() {
-    const rows = this.rows.map((row) => row.payload()).filter((row) => row.id !== null);
-    const added = this.added.map((row) => row.payload()).filter((row) => row.new_text);
-    return { score: this.score, rows, added };
+    if (!this.groups.size) return this.payloadOf(() => true);
+    const groups = [...this.groups.keys()].map((id) => ({
+      id,
+      ...this.payloadOf(({ row }) => row.group === id),
+    }));
+    return { score: null, rows: [], added: [], groups };
+  }
+
+  /** @param {(line: any) => boolean} isOf which lines */
+  payloadOf(isOf) {
+    const lines = this.rows.filter(isOf);
+    const rows = lines.map((row) => row.payload()).filter((row) => row.id !== null);
+    const added = this.added
+      .filter(isOf)
+      .map((row) => row.payload())
+      .filter((row) => row.new_text);
+    return { score: lines.find((row) => row instanceof ScoreRow)?.row.score ?? null, rows, added };
   }
 
   countText(one = 'line', many = 'lines') {

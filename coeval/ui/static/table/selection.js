@@ -2,7 +2,7 @@
 
 import { button, el, fill, kbd, plural } from '../core/dom.js';
 
-/** @typedef {import('./row.js').Row} Row */
+/** @typedef {import('../rows/row.js').Row} Row */
 
 export class Selection {
   /**

@@ -118,7 +118,7 @@ export class SheetEditor {
 
   takeSaved() {
     if (!this.work) return;
-    this.kept.drop(this.work.place);
+    this.work.forget();
     this.notices.stay('', '');
     this.load(this.work.sheet);
     this.table.focusNext();
@@ -179,7 +179,8 @@ export class SheetEditor {
     }
     const problem = this.table.showProblem();
     if (problem) this.notices.say(problem);
-    else this.submit(this.work);
+    else if (this.work.says(this.table.state())) this.submit(this.work);
+    else this.on.onagreed();
   }
 
   /** The table stays as it is, locked, until there is an answer. @param {SheetWork} work */
@@ -199,6 +200,7 @@ export class SheetEditor {
       path: work.path,
       body,
       state,
+      parts: work.parts(state),
     });
     clearTimeout(slow);
     this.isFlying = false;
@@ -217,7 +219,8 @@ export class SheetEditor {
     const at = savedText(answer.saved.submitted_at, answer.saved.revision);
     this.foot.loadStatus(at);
     if (!this.isHere(entry) || !this.work) {
-      if (entry.task === this.task) this.caughtUp.push(entry.place);
+      if (entry.task === this.task)
+        this.caughtUp.push(entry.place, ...(entry.parts ?? []).map(({ place }) => place));
       this.notices.say(`${at}: an answer that was waiting here.`);
       return;
     }
@@ -227,10 +230,12 @@ export class SheetEditor {
   }
 
   /** What is kept goes once the server has it, unless more was typed since. */
-  dropKept({ task, place, state }) {
+  dropKept({ task, place, state, parts = [{ place, state }] }) {
     if (task !== this.task) return;
-    const kept = this.kept.get(place);
-    if (kept?.state && sameState(kept.state, state)) this.kept.drop(place);
+    for (const part of parts) {
+      const kept = this.kept.get(part.place);
+      if (kept?.state && sameState(kept.state, part.state)) this.kept.drop(part.place);
+    }
   }
 
   onwaiting(entry, error, seconds) {

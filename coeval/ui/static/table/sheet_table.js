@@ -4,9 +4,9 @@ import { isTextBox } from '../core/dom.js';
 import { cellInUse, COLUMNS, stepAside, stepTo } from './cells.js';
 import { readCells, writeCells } from './clipboard.js';
 import { Edits } from './edits.js';
-import { AddedRow, DraftedRow } from './review_row.js';
+import { AddedRow, DraftedRow } from '../rows/review_row.js';
 import { ReviewTable } from './review_table.js';
-import { ScoreRow } from './score_row.js';
+import { ScoreRow } from '../rows/score_row.js';
 import { Selection } from './selection.js';
 
 const ACTIONS = new Set(['approve', 'revise', 'delete']);
@@ -123,9 +123,8 @@ export class SheetTable extends ReviewTable {
     }
     this.selection.clear();
     const at = this.all.indexOf(this.current);
-    this.score = state.score;
     this.rows.forEach((row, n) => {
-      row.take(state.rows[n]);
+      row.take({ score: state.score, ...state.rows[n] });
     });
     this.replaceAdded(state.added);
     const there = this.all[at] ?? this.all.at(-1);
@@ -198,6 +197,36 @@ export class SheetTable extends ReviewTable {
     if (action === 'delete') this.selection.reason.focus();
   }
 
+  /** Approves what is left of one criterion, in a sheet of several. @param {import('../rows/group.js').Group} group */
+  approveGroup(group) {
+    if (this.locked) return;
+    const lines = this.approvable().filter((row) => this.groupOf(row) === group);
+    const refusal = this.on.onbulk(lines);
+    if (refusal) {
+      this.on.onsay(refusal);
+      return;
+    }
+    for (const row of lines) row.setAction('approve');
+    this.changed();
+    this.focusNext(group.lines.at(-1));
+  }
+
+  /** How far each criterion is, in a sheet of several. */
+  showGroups() {
+    const approvable = new Set(this.approvable());
+    for (const group of this.groups.values()) {
+      const open = group.lines.filter((row) => row.problem());
+      group.show(open.length, open.some((row) => approvable.has(row)) && !this.locked);
+    }
+  }
+
+  /** Into the criterion before or after the one in use, in a sheet of several. @param {number} by */
+  stepGroup(by) {
+    const ids = [...this.groups.keys()];
+    const there = this.groups.get(ids[ids.indexOf(this.group?.id ?? -1) + by]);
+    this.goTo(there?.lines.find((row) => row.problem()) ?? there?.lines[0]);
+  }
+
   /** One reason for every line chosen that takes one. */
   explainMany(reason) {
     for (const row of this.selection.rows) {
@@ -239,9 +268,9 @@ export class SheetTable extends ReviewTable {
       if (whole) this.pasteLine(lines[n], texts);
       else this.pasteCell(lines[n], cell[1], texts[0]);
     }
-    const [offer] = [this.sheet.add].flat().slice(-1);
+    const [offer] = this.offers.slice(-1);
     const more = whole ? [] : left.map(([text]) => text).filter((text) => text.trim());
-    const room = this.sheet.limits.added - this.added.length;
+    const room = this.sheet.limits.added - this.addedTo(this.group).length;
     if (offer) for (const text of more.slice(0, room)) this.append(offer.kind, text);
     this.changed();
     cell[0].focusCell(cell[1]);

@@ -54,10 +54,25 @@ export class SheetWork {
     this.kept.put(this.place, { revision, draft, state, edited, ...this.extras() });
   }
 
+  /** What was typed here goes. */
+  forget() {
+    this.kept.drop(this.place);
+  }
+
   /** The server has it, or the person gave it up: nothing is kept any more. */
   settle() {
     this.settled = true;
-    this.kept.drop(this.place);
+    this.forget();
+  }
+
+  /** Whether there is anything to save. @param {TableState} _state */
+  says(_state) {
+    return true;
+  }
+
+  /** What is kept in parts, of a state that is sent. @param {TableState} state @returns {KeptPart[]} */
+  parts(state) {
+    return [{ place: this.place, state }];
   }
 
   /**

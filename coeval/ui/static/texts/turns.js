@@ -19,9 +19,7 @@ export function turnsOf(text) {
 
 function shift(nodes, by) {
   return nodes.map((node) =>
-    'tag' in node
-      ? { ...node, children: shift(node.children, by) }
-      : { ...node, start: node.start + by },
+    'tag' in node ? { ...node, children: shift(node.children, by) } : { ...node, start: node.start + by },
   );
 }
 
@@ -36,7 +34,11 @@ export function parseTurns(text, parse) {
     attributes: { class: `turn${role === 'user' ? ' is-user' : ''}`, role: 'group', 'aria-label': role },
     children: [
       { tag: 'span', attributes: { class: 'turn-role' }, label: role, children: [] },
-      { tag: 'div', attributes: { class: 'turn-words' }, children: shift(parse(text.slice(start, end)), start) },
+      {
+        tag: 'div',
+        attributes: { class: 'turn-words' },
+        children: shift(parse(text.slice(start, end)), start),
+      },
     ],
   }));
 }

@@ -6,6 +6,7 @@ event queue because the queue is what limits how many people can confirm at once
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -13,20 +14,22 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
-from coeval.domain import Filter
+from coeval.domain import Filter, Person
 from coeval.errors import NotAllowedError, StaleError
 from coeval.rules.aliases import Aliases
+from coeval.rules.arms import Layout
 from coeval.study.access import Context
 from coeval.study.scrutiny import steps
 from coeval.study.scrutiny.steps import Move, Sent, Where
 from coeval.ui.components.payloads import (
     LARGEST_ID,
     MarkPayload,
+    SheetPayload,
     SubmissionPayload,
     SuggestionPayload,
 )
 from coeval.ui.server.identity import get_person
-from coeval.ui.study_app.scrutiny.step_json import history_json, step_json
+from coeval.ui.study_app.scrutiny.step_json import Json, history_json, sheet_json, step_json
 
 Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
@@ -45,12 +48,12 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         instance: Wanted = None,
         criterion: Wanted = None,
         move: Move = Move.HERE,
+        sheet: bool = False,
     ) -> dict[str, Any]:
         person = get_person(context, request)
         aliases = steps.get_aliases(context, person, slug)
         known = aliases.reveal("instance", instance) if instance else None
-        where = Where(filter, at, known, criterion, move)
-        return step_json(steps.get_step(context, person, slug, where), aliases)
+        return _open(context, person, slug, Where(filter, at, known, criterion, move), aliases, sheet=sheet)
 
     saving = CapacityLimiter(1)
 
@@ -58,6 +61,10 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
     async def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
         # the file takes one save at a time: one thread makes them, where many would wait for one another
         return await to_thread.run_sync(_save, context, request, slug, payload, limiter=saving)
+
+    @router.post("/sheets")
+    async def post_sheet(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+        return await to_thread.run_sync(_save_sheet, context, request, slug, payload, limiter=saving)
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:
@@ -89,6 +96,16 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
     app.include_router(router)
 
 
+def _open(
+    context: Context, person: Person, slug: str, where: Where, aliases: Aliases, *, sheet: bool
+) -> Json:
+    """The screen of a place: one criterion, or all of them, as the study's design says, else as is asked for."""
+    layout = steps.get_layout(context, person, slug)
+    if layout is Layout.ALL or (layout is Layout.CHOICE and sheet):
+        return sheet_json(steps.get_sheet(context, person, slug, where), aliases)
+    return step_json(steps.get_step(context, person, slug, where), aliases)
+
+
 def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
     """One transaction: the save, and the opening of what comes next."""
     person = get_person(context, request)
@@ -97,18 +114,43 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
     here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
     # after a score given first, the same screen comes again, with the draft
     onward = replace(here, move=Move.HERE if sent.first else Move.NEXT)
+    return _save_and_open(context, person, slug, [sent], (here, onward), aliases, sheet=False)
+
+
+def _save_sheet(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
+    person = get_person(context, request)
+    aliases = steps.get_aliases(context, person, slug)
+    sent = [_reveal(aliases, one.to_sent()) for one in payload.evaluations]
+    here = Where(Filter(payload.filter), instance=sent[0].instance, criterion=sent[0].criterion)
+    first = any(one.first for one in sent)
+    onward = here if first else replace(here, move=Move.NEXT_SHEET)
+    return _save_and_open(context, person, slug, sent, (here, onward), aliases, sheet=True)
+
+
+def _save_and_open(
+    context: Context,
+    person: Person,
+    slug: str,
+    sent: Sequence[Sent],
+    ways: tuple[Where, Where],
+    aliases: Aliases,
+    *,
+    sheet: bool,
+) -> JSONResponse:
+    here, onward = ways
     step, ended = None, ""
     try:
         with context.store.write():
-            saved = steps.submit(context, person, slug, sent)
+            saved = steps.submit_sheet(context, person, slug, sent)[-1]
             try:
-                step = step_json(steps.get_step(context, person, slug, onward), aliases)
+                step = _open(context, person, slug, onward, aliases, sheet=sheet)
             except NotAllowedError as error:  # there is no more work for this person; what they saved is kept
                 ended = str(error)
     except StaleError as error:
-        step = step_json(steps.get_step(context, person, slug, here), aliases)
+        step = _open(context, person, slug, here, aliases, sheet=sheet)
         return JSONResponse({"error": "stale", "message": str(error), "now": step}, 409)
-    kept = {"revision": saved.revision, "submitted_at": saved.submitted_at}
+    revision = 1 if sheet else saved.revision
+    kept = {"revision": revision, "submitted_at": saved.submitted_at}
     return JSONResponse({"saved": kept, "next": step, "message": ended})
 
 

@@ -61,6 +61,21 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
     }
 
 
+def sheet_json(sheet: Sequence[Step], aliases: Aliases = AS_THEY_ARE) -> Json:
+    """The answer that holds all evaluations of an instance, in the order of the criteria; at the end, a step's."""
+    first = sheet[0]
+    if first.assignment is None:
+        return step_json(first, aliases)
+    order = {criterion.id: place for place, criterion in enumerate(first.criteria)}
+    steps = sorted(sheet, key=lambda step: order[step.criterion.id] if step.criterion else 0)
+    evaluations = [
+        {"criterion": step.criterion.id, **(_evaluation_json(step, aliases) or {})}
+        for step in steps
+        if step.criterion
+    ]
+    return step_json(first, aliases) | {"evaluations": evaluations}
+
+
 def _task_json(step: Step) -> Json:
     return {
         "slug": step.task.slug,
@@ -70,6 +85,7 @@ def _task_json(step: Step) -> Json:
         "guidelines": step.task.guidelines,
         "display": step.design.display,
         "idle_seconds": step.design.idle_seconds,
+        "layout": step.design.layout,
     }
 
 

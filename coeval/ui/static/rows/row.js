@@ -1,6 +1,6 @@
 /** What the lines of a review are made of: boxes that grow, groups of buttons, and the line itself. */
 
-import { button, el, icon, kbd, uniqueId } from '../core/dom.js';
+import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
 
 const SIGNS = { approve: 'Approve', revise: 'Revise', delete: 'Delete' };
 const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
@@ -57,7 +57,8 @@ export class Row {
     this.row = row;
     this.labelId = uniqueId('label');
     this.stateId = uniqueId('state');
-    this.label = el('span', { id: this.labelId }, row.label);
+    this.label = el('span', { id: this.labelId });
+    this.nameLabel(row.label);
     this.state = el('span', { id: this.stateId, class: 'ce-sr' });
     this.body = el('div', { class: 'rt-body', tabindex: '-1' });
     this.version = el('div', { class: 'rt-version', tabindex: '-1' });
@@ -85,6 +86,13 @@ export class Row {
     this.side = side;
     this.node.addEventListener('focusin', (event) => this.onfocus(event));
     this.node.addEventListener('dblclick', (event) => this.ondouble(event));
+  }
+
+  /** In a sheet of several criteria the column says what kind a line is: its number is enough to see. */
+  nameLabel(label) {
+    const [kind, number] = label.split(' ');
+    const short = this.row.group !== undefined && number;
+    fill(this.label, ...(short ? [el('span', { class: 'ce-sr' }, `${kind} `), number] : [label]));
   }
 
   /** Names the line for a screen reader: label, state, then the words. */

@@ -221,7 +221,7 @@ export class AddedRow extends Row {
 
   rename(label) {
     this.row.label = label;
-    this.label.textContent = label;
+    this.nameLabel(label);
   }
 
   /** An added line without words is left out when saving, so it never stands in the way. */

@@ -6,7 +6,7 @@ import { Row, checkOne, rovingGroup } from './row.js';
 export class ScoreRow extends Row {
   constructor(table, row) {
     super(table, row);
-    const { scale, draft_score: drafted } = table.sheet;
+    const { scale, draft_score: drafted } = row.scale ? row : table.sheet;
     this.scale = scale;
     this.drafted = drafted ?? null;
     this.keepable = scale.includes(this.drafted);
@@ -71,20 +71,21 @@ export class ScoreRow extends Row {
   }
 
   set(score) {
-    this.table.score = score;
+    this.row.score = score;
     const drafted = this.drafted !== null && this.row.id !== null;
     if (drafted) this.row.action = score === this.drafted ? 'approve' : 'revise';
     this.update();
   }
 
   cellTexts() {
-    const { score } = this.table;
+    const { score } = this.row;
     return [this.row.label, String(this.drafted ?? ''), String(score ?? ''), this.row.action ?? '', ''];
   }
 
-  /** Takes up another state of the line; the score itself is the table's. @param {LineState} state */
-  take({ action }) {
+  /** Takes up another state of the line. @param {LineState} state */
+  take({ action, score }) {
     this.row.action = action;
+    if (score !== undefined) this.row.score = score;
     this.update();
   }
 
@@ -100,12 +101,12 @@ export class ScoreRow extends Row {
 
   get isDecided() {
     return (
-      this.table.score !== null && (this.drafted === null || this.row.id === null || Boolean(this.row.action))
+      this.row.score !== null && (this.drafted === null || this.row.id === null || Boolean(this.row.action))
     );
   }
 
   update() {
-    const { score } = this.table;
+    const { score } = this.row;
     const decided = this.isDecided;
     const chosen = decided ? this.scale.indexOf(score) : -1;
     const drafted = this.scale.indexOf(this.drafted);

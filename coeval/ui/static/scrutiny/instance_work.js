@@ -1,0 +1,190 @@
+/** All criteria of an instance as one sheet: the evaluations of each, kept and saved as if each stood alone. */
+
+import { sameState } from '../core/drafts_kept.js';
+import { newUid } from '../core/uid.js';
+import { SheetWork } from '../table/sheet_work.js';
+import { StepWork } from './step_work.js';
+
+/** One criterion's part of the state of the whole table. @param {any} state @param {number} id @returns {TableState} */
+function partOf(state, id) {
+  const own = ({ group }) => group === id;
+  const bare = ({ group: _group, score: _score, ...line }) => line;
+  const score = state.rows.find((row) => own(row) && row.kind === 'score')?.score ?? null;
+  return { score, rows: state.rows.filter(own).map(bare), added: state.added.filter(own).map(bare) };
+}
+
+/** The lines of one criterion, as lines of the whole. @param {number} id @param {any} state */
+function linesOf(id, { score, rows, added }) {
+  return {
+    rows: rows.map((row) => ({ ...row, group: id, ...(row.kind === 'score' ? { score } : {}) })),
+    added: added.map((row) => ({ ...row, group: id })),
+  };
+}
+
+/** @param {Map<number, TableState>} states @returns {TableState} */
+function joined(states) {
+  const parts = [...states].map(([id, state]) => linesOf(id, state));
+  return { score: null, rows: parts.flatMap(({ rows }) => rows), added: parts.flatMap(({ added }) => added) };
+}
+
+/** What the table shows: the rows of each criterion with its scale, under the criterion. @param {Map<number, StepWork>} works */
+function sheetOf(works, step) {
+  const groups = step.criteria
+    .filter(({ id }) => works.has(id))
+    .map(({ id, number, name, text }) => {
+      const { sheet, step: own } = /** @type {StepWork} */ (works.get(id));
+      return { id, number, name, text, add: sheet.add, note: own.evaluation.note };
+    });
+  const parts = [...works].map(([id, { sheet }]) => {
+    const { rows, added } = linesOf(id, sheet);
+    const { scale, draft_score: drafted } = sheet;
+    return {
+      added,
+      rows: rows.map((row) => (row.kind === 'score' ? { ...row, scale, draft_score: drafted } : row)),
+    };
+  });
+  const [first] = [...works.values()];
+  const saved = [...works.values()].map(({ sheet }) => sheet.saved_at).filter(Boolean);
+  return {
+    ...first.sheet,
+    revision: Math.min(...[...works.values()].map(({ sheet }) => sheet.revision)),
+    saved_at: saved.sort().at(-1) ?? '',
+    draft: null,
+    scale: null,
+    draft_score: null,
+    score: null,
+    add: [],
+    groups,
+    rows: parts.flatMap(({ rows }) => rows),
+    added: parts.flatMap(({ added }) => added),
+  };
+}
+
+export class InstanceWork extends SheetWork {
+  /**
+   * @param {SheetStep} step
+   * @param {import('../core/drafts_kept.js').Kept} kept
+   * @param {() => number} activeMs the active time on this screen so far
+   */
+  constructor(step, kept, activeMs) {
+    /** @type {Map<number, number>} */
+    const spent = new Map();
+    const works = new Map(
+      step.evaluations.map((evaluation) => [
+        evaluation.criterion,
+        new StepWork({ ...step, criterion: evaluation.criterion, evaluation }, kept, () =>
+          this.msOf(evaluation.criterion),
+        ),
+      ]),
+    );
+    const api = `api/scrutiny/${encodeURIComponent(step.task.slug)}`;
+    super(sheetOf(works, step), { place: `${step.instance.id}:all`, path: `${api}/sheets`, kept });
+    this.step = step;
+    this.works = works;
+    this.instance = step.instance.id;
+    /** The criterion in use, whose time runs. */
+    this.criterion = step.criterion;
+    this.spent = spent;
+    for (const [id, work] of works) spent.set(id, work.activeBefore);
+    this.activeMs = activeMs;
+    this.since = 0;
+    this.activeBefore = 0;
+    this.unsent = this.findUnsent();
+  }
+
+  /** What waits of any criterion, over what is saved of the others. */
+  findUnsent() {
+    const typed = [...this.works.values()].filter((work) => work.hasUnsaved);
+    if (!typed.length) return null;
+    const states = [...this.works].map(([id, work]) => [
+      id,
+      work.hasUnsaved ? /** @type {TableState} */ (work.unsent?.state) : work.saved,
+    ]);
+    const at =
+      typed
+        .map(({ unsent }) => unsent?.at ?? '')
+        .sort()
+        .at(-1) ?? '';
+    return {
+      revision: 0,
+      draft: null,
+      state: joined(new Map(/** @type {any} */ (states))),
+      edited: true,
+      at,
+    };
+  }
+
+  get isStale() {
+    return [...this.works.values()].some((work) => work.hasUnsaved && work.isStale);
+  }
+
+  /** The work of the criterion in use. @returns {StepWork} */
+  get current() {
+    return /** @type {StepWork} */ (this.works.get(this.criterion) ?? [...this.works.values()][0]);
+  }
+
+  get timesSaved() {
+    return this.current.timesSaved;
+  }
+
+  get historyPath() {
+    return this.current.historyPath;
+  }
+
+  /** Time runs for one criterion at a time: the one that was in use until now gets what has passed. */
+  turnTo(criterion) {
+    this.spent.set(this.criterion, this.msOf(this.criterion));
+    this.since = this.activeMs();
+    this.criterion = criterion;
+  }
+
+  msOf(criterion) {
+    const running = criterion === this.criterion ? this.activeMs() - this.since : 0;
+    return (this.spent.get(criterion) ?? 0) + running;
+  }
+
+  set bulk(on) {
+    for (const work of this.works?.values() ?? []) work.bulk = on;
+  }
+
+  /** @param {TableState} state */
+  keep(state) {
+    if (this.settled || this.choosing) return;
+    for (const [id, work] of this.works) {
+      const own = partOf(state, id);
+      if (!sameState(own, work.saved) || work.unsent) work.keep(own);
+    }
+  }
+
+  forget() {
+    for (const work of this.works.values()) work.forget();
+  }
+
+  /** The criteria that are to be saved: those that never were, and those that say something else now. */
+  changed(state) {
+    return [...this.works].filter(([id, { step, timesSaved, saved }]) => {
+      if (step.evaluation.status === 'waiting') return false;
+      return timesSaved === 0 || step.evaluation.asks_first || !sameState(partOf(state, id), saved);
+    });
+  }
+
+  says(state) {
+    this.sending = this.changed(state).map(([id]) => id);
+    return this.sending.length > 0;
+  }
+
+  parts(state) {
+    return (this.sending ?? []).map((id) => ({
+      place: /** @type {StepWork} */ (this.works.get(id)).place,
+      state: partOf(state, id),
+    }));
+  }
+
+  /** @param {any} payload of the table @param {string} uid @returns {Record<string, unknown>} */
+  body(payload, uid) {
+    const bodies = payload.groups
+      .filter(({ id }) => this.sending?.includes(id))
+      .map(({ id, ...own }) => /** @type {StepWork} */ (this.works.get(id)).body(own, newUid()));
+    return { uid, filter: this.step.filter, evaluations: bodies };
+  }
+}
