@@ -6,6 +6,11 @@ from __future__ import annotations
 class CoevalError(Exception):
     """Base of every error CoEval raises on purpose; its text is shown to the user as it is."""
 
+    @property
+    def told(self) -> str:
+        """The text for people on the web, to whom paths of the server mean nothing and are not shown."""
+        return str(self)
+
 
 class InputError(CoevalError):
     """A file, a form or a command holds something that cannot be used; nothing was written."""
@@ -32,7 +37,18 @@ class ModelError(CoevalError):
 
 
 class StorageError(CoevalError):
-    """The database file cannot be opened, is newer than this program, or is out of space."""
+    """The database file cannot be opened, is newer than this program, or is out of space.
+
+    ``told`` is the text for people on the web where ``text`` names a path.
+    """
+
+    def __init__(self, text: str, told: str = "") -> None:
+        super().__init__(text)
+        self._told = told or text
+
+    @property
+    def told(self) -> str:
+        return self._told
 
 
 class DamagedError(StorageError):

@@ -104,8 +104,12 @@ def by_name(stack: ExitStack, tmp_path_factory: pytest.TempPathFactory) -> Serve
 
 
 @pytest.fixture(scope="module")
-def by_huggingface(stack: ExitStack, tmp_path_factory: pytest.TempPathFactory) -> Served:
-    provider = stack.enter_context(Provider().serve())
+def provider(stack: ExitStack) -> Provider:
+    return stack.enter_context(Provider().serve())
+
+
+@pytest.fixture(scope="module")
+def by_huggingface(stack: ExitStack, tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Served:
     oauth = OAuth(provider.url, "client", "secret")
     folder = tmp_path_factory.mktemp("space")
     return Served(stack, folder, sign_in=SignIn.HUGGINGFACE, owner="Julia-M", oauth=oauth)
@@ -222,6 +226,19 @@ def test_by_hugging_face(page: Page, by_huggingface: Served) -> None:
     page.get_by_role("link", name="Sign in with Hugging Face").click()
     page.get_by_text("julia-m · owner").wait_for()
     assert [one.person.name for one in list_members(by_huggingface.context, OPERATOR)] == ["julia-m"]
+
+
+@opens("GET /login/huggingface", "GET /login/callback")
+def test_who_does_not_allow_hugging_face_is_told_so_and_can_try_again(
+    page: Page, by_huggingface: Served, provider: Provider
+) -> None:
+    page.goto(by_huggingface.url)
+    provider.denies = True
+    page.get_by_role("link", name="Sign in with Hugging Face").click()
+    page.get_by_text("You did not allow Hugging Face to say who you are").wait_for()
+    provider.denies = False
+    page.get_by_role("link", name="Sign in with Hugging Face").click()
+    page.get_by_text("julia-m · owner").wait_for()
 
 
 # ---- a study's own pages ------------------------------------------------------------------------------------------

@@ -67,6 +67,20 @@ def test_what_is_sent_is_ids_actions_words_and_score_only(page: Page, bench: Ben
     assert "condensed" not in str(body), "a drafted word left the page"
 
 
+def test_a_digit_off_the_score_line_or_off_the_scale_says_why_nothing_happens(
+    page: Page, bench: Bench
+) -> None:
+    bench.open_bench(page)
+    assert focused(page) == "Conclusion"
+    press(page, "4")
+    page.get_by_text("Digits choose a score on the score line only").wait_for()
+    press(page, "a", "9")
+    page.get_by_text("9 is not on the scale: choose 1 to 5.").wait_for()
+    assert focused(page) == "Score"
+    press(page, "4")  # and what is meant still works
+    assert focused(page) != "Score"
+
+
 def test_focus_goes_to_the_next_decision_and_then_to_confirm(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     assert focused(page) == "Conclusion"

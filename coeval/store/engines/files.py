@@ -23,6 +23,12 @@ BUSY_SECONDS = 30.0
 NO_ROOM = 1_000_000
 """Bytes: a disk with less left is full."""
 
+ASK_OWNER = "Tell the owner of the study; the server's log has the details."
+UNUSABLE = f"The server cannot use the file of the study, so nothing was saved. {ASK_OWNER}"
+FULL = f"The server's disk is full, so nothing was saved. {ASK_OWNER}"
+LOCKED = "Another program holds the file of the study just now, so nothing was saved: try again in a moment."
+"""What people on the web are told; which file it is stands in the log."""
+
 Identity = tuple[int, int]
 
 
@@ -80,7 +86,9 @@ def translated(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise _full(path) from error
-        raise StorageError(f"{path} cannot be opened: {error.strerror}. Choose another --db.") from error
+        raise StorageError(
+            f"{path} cannot be opened: {error.strerror}. Choose another --db.", UNUSABLE
+        ) from error
 
 
 def explain(path: Path, error: sqlite3.Error) -> StorageError:
@@ -89,19 +97,24 @@ def explain(path: Path, error: sqlite3.Error) -> StorageError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in DAMAGE:
         return DamagedError(
-            f"{path} is not a CoEval database, or it is damaged: restore a backup or choose another --db."
+            f"{path} is not a CoEval database, or it is damaged: restore a backup or choose another --db.",
+            UNUSABLE,
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StorageError(
-            f"{path} is locked by another program: close it and try again. Nothing was written."
+            f"{path} is locked by another program: close it and try again. Nothing was written.", LOCKED
         )
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _has_no_room(path.parent)):
         return _full(path)
     if code == sqlite3.SQLITE_READONLY:
-        return StorageError(f"{path} is read-only: change its permissions or choose another file with --db.")
+        return StorageError(
+            f"{path} is read-only: change its permissions or choose another file with --db.", UNUSABLE
+        )
     if code == sqlite3.SQLITE_CANTOPEN:
-        return StorageError(f"{path} cannot be opened: check that its folder exists and can be written to.")
-    return StorageError(f"{path}: {error}. Nothing was written.")
+        return StorageError(
+            f"{path} cannot be opened: check that its folder exists and can be written to.", UNUSABLE
+        )
+    return StorageError(f"{path}: {error}. Nothing was written.", UNUSABLE)
 
 
 def _full(path: Path) -> StorageError:
@@ -110,10 +123,11 @@ def _full(path: Path) -> StorageError:
     if _has_no_room(temporary) and not _has_no_room(path.parent):
         return StorageError(
             f"The disk that holds the temporary files in {temporary} is full: free some space there, or set TMPDIR "
-            f"to another folder, and try again. Nothing was written to {path}."
+            f"to another folder, and try again. Nothing was written to {path}.",
+            FULL,
         )
     return StorageError(
-        f"The disk that holds {path} is full: free some space and try again. Nothing was written."
+        f"The disk that holds {path} is full: free some space and try again. Nothing was written.", FULL
     )
 
 

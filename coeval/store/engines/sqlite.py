@@ -9,7 +9,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from coeval.errors import StorageError
-from coeval.store.engines.files import Identity, connect, get_identity, is_damaged, translated
+from coeval.store.engines.files import (
+    ASK_OWNER,
+    UNUSABLE,
+    Identity,
+    connect,
+    get_identity,
+    is_damaged,
+    translated,
+)
 from coeval.store.engines.light import Database
 from coeval.store.migrations.registry import migrations
 
@@ -85,7 +93,8 @@ class Store:
             raise StorageError(
                 f"{self.path} was moved, deleted or replaced while CoEval was running: nothing more is saved. Put "
                 "the file back with the one beside it that ends in -wal, or restart CoEval to work on what is "
-                "there now."
+                "there now.",
+                f"The file of the study was moved, deleted or replaced: nothing more is saved. {ASK_OWNER}",
             )
 
     @contextmanager
@@ -157,7 +166,8 @@ class Store:
                 if is_damaged(partial):
                     raise StorageError(
                         f"The copy of {self.path} is damaged, so it was not kept: run “python -m coeval check” and "
-                        "look at the disk."
+                        "look at the disk.",
+                        UNUSABLE,
                     )
                 _sync(partial)
                 os.replace(partial, target)

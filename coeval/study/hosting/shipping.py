@@ -90,10 +90,9 @@ class Keeper:
     def lose(self, title: str) -> None:
         """Take no more saves: another server serves the study now. What was not shipped yet still is, beside it."""
         self.lost = (
-            f"Another server has taken this study over (it serves from the {title}): nothing more is saved here. "
-            "Reload the page to go on there."
+            "Another server has taken this study over: nothing more is saved here. Reload the page to go on."
         )
-        log.error("%s", self.lost)
+        log.error("%s It serves from the %s.", self.lost, title)
         self.read()
         for shipper in self.shippers:
             shipper.ship()

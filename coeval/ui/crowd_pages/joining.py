@@ -32,6 +32,7 @@ from coeval.ui.crowd_pages.arrival_views import (
 from coeval.ui.crowd_pages.parts import StudyView
 from coeval.ui.crowd_pages.preview import show_preview
 from coeval.ui.crowd_pages.study_views import show_visit
+from coeval.ui.server.answers import tell
 from coeval.ui.server.identity import get_person, keep_session, read_session
 from coeval.ui.server.pages import render_page
 
@@ -132,7 +133,7 @@ def _add_steps(app: FastAPI, context: Context) -> None:
                     visit = onboarding.get_visit(context, person, slug)
                     if visit.standing is None:
                         raise
-                    return _page(visit, show_visit(visit), "../../", str(error), _status(error))
+                    return _page(visit, show_visit(visit), "../../", tell(error), _status(error))
                 return RedirectResponse(f"../{slug}", 303)
 
             return _guarded(take, "../../")
@@ -238,7 +239,7 @@ def _consent(context: Context, request: Request, slug: str, sent: tuple[str, ...
         return _page(front, show_shut(front.plan, full), "../../", status=403)
     except OtherBrowserError as error:
         arrival = Arrival(front.task, front.plan, Coming.ELSEWHERE, link)
-        return _page(front, show_arrival(arrival), "../../", str(error) if link.word else "", 403)
+        return _page(front, show_arrival(arrival), "../../", tell(error) if link.word else "", 403)
     return answer
 
 
@@ -247,9 +248,9 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
     try:
         return show()
     except NotFoundError as error:
-        return render_page("message", 404, title="Not found", text=str(error), base=base)
+        return render_page("message", 404, title="Not found", text=tell(error), base=base)
     except CoevalError as error:
-        return render_page("message", 403, title="CoEval", text=str(error), base=base)
+        return render_page("message", 403, title="CoEval", text=tell(error), base=base)
 
 
 def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", status: int = 200) -> Response:

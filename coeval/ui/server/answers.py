@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -34,9 +36,16 @@ def add_error_answers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
 
 
+def tell(error: CoevalError) -> str:
+    """What to say to people of an error; the log gets the text that names files of the server."""
+    if error.told != str(error):
+        logging.getLogger(__name__).error("%s", error)
+    return error.told
+
+
 def _on_error(request: Request, error: CoevalError) -> JSONResponse:
     status, kind = next(((s, k) for type_, s, k in KINDS if isinstance(error, type_)), (400, "input"))
-    return JSONResponse({"error": kind, "message": str(error)}, status)
+    return JSONResponse({"error": kind, "message": tell(error)}, status)
 
 
 def _on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:

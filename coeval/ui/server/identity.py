@@ -14,6 +14,7 @@ from coeval.errors import CoevalError, SignedOutError
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
+from coeval.ui.server.answers import tell
 
 COOKIE = "coeval_session"
 
@@ -84,4 +85,4 @@ def shown(error: CoevalError) -> gr.Error:
 
     Gradio's toasts read markup, and a message can repeat what somebody typed: so it is escaped.
     """
-    return gr.Error(html.escape(str(error)), title="That did not work", print_exception=False)
+    return gr.Error(html.escape(tell(error)), title="That did not work", print_exception=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 from typing import Any
 from urllib.parse import urlencode
@@ -69,6 +70,22 @@ def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: 
     if not isinstance(subject, str) or not isinstance(name, str) or not subject or not name:
         raise NotAllowedError(AGAIN)
     return Profile(subject, name)
+
+
+def check_refusal(error: str) -> None:
+    """Say why the provider sent the browser back without a code (RFC 6749, 4.1.2.1).
+
+    Raises:
+        NotAllowedError: it did.
+    """
+    if error == "access_denied":
+        raise NotAllowedError(
+            "You did not allow Hugging Face to say who you are, so you are not signed in. To take part, sign in again "
+            "and choose “Authorize”."
+        )
+    if error:
+        known = f" ({error})" if re.fullmatch("[a-z_]{1,40}", error) else ""
+        raise NotAllowedError(f"Hugging Face did not sign you in{known}: try again in a moment.")
 
 
 def _endpoint(oauth: OAuth, name: str) -> str:

@@ -14,6 +14,7 @@ from coeval.settings import SignIn
 from coeval.study.access import Context
 from coeval.study.people import accounts, sessions
 from coeval.ui.server import oauth
+from coeval.ui.server.answers import tell
 from coeval.ui.server.identity import (
     COOKIE,
     drop_cookie,
@@ -85,14 +86,18 @@ def _let_in(context: Context, way: Callable[[], tuple[Person, str]], target: str
     return answer
 
 
-def _sign_in_page(context: Context, error: str = "", name: str = "", next: str = "") -> Response:
+def _sign_in_page(
+    context: Context, error: str = "", name: str = "", next: str = "", base: str = ""
+) -> Response:
     status = 422 if error else 200
     if context.settings.sign_in is SignIn.NAMES:
         return render_page("signin", status, title="Sign in", error=error, name=name, next=next)
     if context.settings.sign_in is SignIn.ACCOUNTS:
         return render_page("signin_accounts", status, title="Sign in", error=error, name=name, next=next)
     direct = f"{context.settings.public_url}/signin"
-    return render_page("signin_huggingface", status, title="Sign in", error=error, next=next, direct=direct)
+    return render_page(
+        "signin_huggingface", status, title="Sign in", base=base, error=error, next=next, direct=direct
+    )
 
 
 def _add_names(app: FastAPI, context: Context) -> None:
@@ -106,7 +111,7 @@ def _add_names(app: FastAPI, context: Context) -> None:
                 context, lambda: sessions.sign_in(context, name, old_token=old), f"./{check_next(next)}"
             )
         except CoevalError as error:
-            return _sign_in_page(context, str(error), name, check_next(next))
+            return _sign_in_page(context, tell(error), name, check_next(next))
 
 
 def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:
@@ -134,7 +139,7 @@ def _add_accounts(app: FastAPI, context: Context, room: WaitingRoom) -> None:
         try:
             return await room.check(accounts.fold_name(name), address, pause, sign_in)
         except CoevalError as error:
-            return _sign_in_page(context, str(error), name, check_next(next))
+            return _sign_in_page(context, tell(error), name, check_next(next))
 
 
 def _address_of(request: Request) -> str:
@@ -147,7 +152,7 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
         try:
             return _invitation_page(context, token)
         except CoevalError as error:
-            return render_page("message", 410, title="Invitation", text=str(error), base="../")
+            return render_page("message", 410, title="Invitation", text=tell(error), base="../")
 
     @app.post("/invite/{token}")
     async def post_invitation(
@@ -168,9 +173,9 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
         try:
             return await room.work(_address_of(request), accept)
         except NotAllowedError as error:
-            return render_page("message", 410, title="Invitation", text=str(error), base="../")
+            return render_page("message", 410, title="Invitation", text=tell(error), base="../")
         except CoevalError as error:
-            return _invitation_page(context, token, str(error), name)
+            return _invitation_page(context, token, tell(error), name)
 
 
 def _invitation_page(context: Context, token: str, error: str = "", name: str = "") -> Response:
@@ -205,23 +210,24 @@ def _add_huggingface(app: FastAPI, context: Context) -> None:
         try:
             answer = RedirectResponse(oauth.build_authorize_url(known, ticket, redirect_uri), 303)
         except CoevalError as error:
-            return _sign_in_page(context, str(error))
+            return _sign_in_page(context, tell(error), base="../")
         set_cookie(settings, answer, TICKET, f"{ticket}.{check_next(next)}", TICKET_SECONDS)
         return answer
 
     @app.get("/login/callback")
-    def end_login(request: Request, state: str = "", code: str = "") -> Response:
+    def end_login(request: Request, state: str = "", code: str = "", error: str = "") -> Response:
         state_, _, rest = (read_cookie(settings, request, TICKET) or "").partition(".")
         verifier, _, next = rest.partition(".")
         old = read_session(context, request)
         try:
+            oauth.check_refusal(error)
             profile = oauth.get_profile(known, f"{state_}.{verifier}", state, code, redirect_uri)
             answer = _let_in(
                 context,
                 lambda: accounts.sign_in_by_huggingface(context, profile, old_token=old),
                 f"../{check_next(next)}",
             )
-        except CoevalError as error:
-            answer = _sign_in_page(context, str(error))
+        except CoevalError as refusal:
+            answer = _sign_in_page(context, tell(refusal), next=check_next(next), base="../")
         drop_cookie(settings, answer, TICKET)
         return answer

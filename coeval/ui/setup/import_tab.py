@@ -26,6 +26,7 @@ from coeval.study.tasks import make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.server.answers import tell
 from coeval.ui.setup.task.columns_box import RoleMenus, read_roles, roles_view
 
 NONE = "(none)"
@@ -323,7 +324,7 @@ def _preview_note(seen: Preview) -> Node:
 
 
 def _refused(error: CoevalError) -> Node:
-    return el("div.card.error", el("h4", "Nothing was imported"), el("p", str(error)), role="alert")
+    return el("div.card.error", el("h4", "Nothing was imported"), el("p", tell(error)), role="alert")
 
 
 def _report(report: ImportReport) -> Node:

@@ -23,6 +23,8 @@ class Provider:
 
     def __init__(self) -> None:
         self.profile: dict[str, str] = {"sub": "42", "preferred_username": "julia-m"}
+        self.denies = False
+        """Whether the person presses “Deny” when asked."""
         self.challenges: dict[str, tuple[str, str]] = {}
         self.app = Starlette(
             routes=[
@@ -40,6 +42,8 @@ class Provider:
     async def authorize(self, request: Request) -> Response:
         query = request.query_params
         assert query["client_id"] == "client" and query["code_challenge_method"] == "S256"
+        if self.denies:
+            return RedirectResponse(f"{query['redirect_uri']}?error=access_denied&state={query['state']}")
         code = f"code{len(self.challenges)}"
         self.challenges[code] = (query["code_challenge"], query["redirect_uri"])
         return RedirectResponse(f"{query['redirect_uri']}?code={code}&state={query['state']}")

@@ -39,6 +39,11 @@ export class ScoreRow extends Row {
     return step === 10 && !this.scale.includes(0) ? '0' : null;
   }
 
+  /** What to say of a digit that no step has. */
+  offScale(digit) {
+    return `${digit} is not on the scale: choose ${this.scale[0]} to ${this.scale.at(-1)}.`;
+  }
+
   /** The step a digit stands for, or null. */
   stepOf(digit) {
     return this.scale.find((step) => this.keyOf(step) === digit) ?? null;

@@ -10,6 +10,7 @@ import { ScoreRow } from '../rows/score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
 
 const NOTHING = () => {};
+const DIGITS_ELSEWHERE = 'Digits choose a score on the score line only: go there with the arrow keys.';
 
 /** @type {Sheet} */
 const NO_SHEET = {
@@ -218,12 +219,17 @@ export class ReviewTable {
     this.focusNext(row);
   }
 
-  /** A digit on the score row chooses that step. */
+  /** A digit on the score row chooses that step; elsewhere, or off the scale, it is said why nothing happens. */
   pressDigit(digit) {
     const row = this.current;
     const step = row instanceof ScoreRow ? row.stepOf(digit) : null;
-    if (step === null) return false;
-    this.setScore(row, step);
+    if (step !== null) {
+      this.setScore(row, step);
+      return true;
+    }
+    const score = this.rows.find((one) => one instanceof ScoreRow);
+    if (!score || this.locked) return false;
+    this.on.onsay(row === score ? score.offScale(digit) : DIGITS_ELSEWHERE);
     return true;
   }
 

@@ -254,7 +254,9 @@ export class SheetEditor {
     this.on.oncount();
     this.foot.loadStatus('Not saved yet');
     const signedOut = error?.kind === 'sign_in';
-    const why = signedOut ? 'You are signed out. Your answer is kept here' : 'Offline, kept here';
+    const reached = error && error.kind !== 'offline';
+    const said = signedOut ? 'You are signed out.' : reached ? error.message : '';
+    const why = said ? `${said} Your answer is kept here` : 'Offline, kept here';
     const when = seconds ? `: trying again in ${seconds} s.` : ': waiting to be sent.';
     const signIn = button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() });
     this.notices.stay(
