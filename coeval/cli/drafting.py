@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coeval.cli.judging_options import (
     add_judging_options,
@@ -17,10 +17,13 @@ from coeval.cli.judging_options import (
 from coeval.llm.presets.registry import get_preset
 from coeval.study.access import OPERATOR, Context
 
+if TYPE_CHECKING:
+    from coeval.study.drafting.run_settings import RunSettings
+
 
 def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     draft = commands.add_parser("draft", help="have a model draft criteria or evaluations")
-    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|assistants")
+    kinds = draft.add_subparsers(required=True, metavar="criteria|evaluations|compare|assistants")
     rounds = kinds.add_parser("criteria", parents=[task], help="propose criteria and open the vote on them")
     add_preset_option(rounds)
     rounds.add_argument("--model")
@@ -34,13 +37,7 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
     evaluations = kinds.add_parser(
         "evaluations", parents=[task], help="evaluate every instance by every criterion"
     )
-    add_judging_options(evaluations)
-    evaluations.add_argument("--concurrency", type=int, default=0, metavar="N")
-    evaluations.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
-    evaluations.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
-    evaluations.add_argument(
-        "--replay", action="store_true", help="answer from the ledger alone, without network"
-    )
+    _add_run_options(evaluations)
     evaluations.add_argument("--estimate", action="store_true", help="say what it would take, and stop")
     evaluations.add_argument(
         "--show-prompt",
@@ -53,11 +50,40 @@ def add_draft(commands: argparse._SubParsersAction, task: argparse.ArgumentParse
         "--criterion", type=int, default=1, metavar="N", help="with --show-prompt: by which"
     )
     evaluations.set_defaults(command=_draft_evaluations)
+    compared = kinds.add_parser(
+        "compare",
+        parents=[task],
+        help="several criteria in one question beside one by one: both on a pilot, and what it does to scores",
+    )
+    _add_run_options(compared)
+    compared.set_defaults(command=_compare_ways)
     followed = kinds.add_parser(
         "assistants", parents=[task], help="how closely a fused run follows each of its assistants"
     )
     followed.add_argument("--label", required=True, metavar="RUN")
     followed.set_defaults(command=_show_assistants)
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    add_judging_options(parser)
+    parser.add_argument("--concurrency", type=int, default=0, metavar="N")
+    parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    parser.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    parser.add_argument("--replay", action="store_true", help="answer from the ledger alone, without network")
+
+
+def _read_run_options(options: argparse.Namespace) -> RunSettings:
+    from coeval.llm.running.ledger import Prices
+
+    settings = replace(
+        read_judging_options(options),
+        concurrency=options.concurrency,
+        prices=Prices(options.price_in, options.price_out),
+        replay=options.replay,
+    )
+    for doubt in settings.doubts:
+        print(f"Warning: {doubt}", file=sys.stderr)
+    return settings
 
 
 def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
@@ -75,15 +101,10 @@ def _draft_criteria(context: Context, options: argparse.Namespace) -> None:
 
 
 def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
-    from coeval.llm.running.ledger import Prices
-    from coeval.study.drafting import estimating, execution, question_preview
+    from coeval.study.drafting import execution
+    from coeval.study.drafting.before import estimating, question_preview
 
-    settings = replace(
-        read_judging_options(options),
-        concurrency=options.concurrency,
-        prices=Prices(options.price_in, options.price_out),
-        replay=options.replay,
-    )
+    settings = _read_run_options(options)
     if options.show_prompt is not None:
         where = {"instance": options.show_prompt, "criterion": options.criterion}
         print(question_preview.show_question(context, OPERATOR, options.task, settings, **where))
@@ -95,6 +116,19 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     report = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, settings, on_progress=show))
     print(report)
     if not report.complete:
+        raise SystemExit(1)
+
+
+def _compare_ways(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.drafting.before import comparing
+
+    settings = _read_run_options(options)
+    show = _show_progress if sys.stderr.isatty() else None
+    reports = asyncio.run(comparing.run_pilot(context, OPERATOR, options.task, settings, on_progress=show))
+    for report in reports:
+        print(report, file=sys.stderr)
+    print(comparing.compare_ways(context, OPERATOR, options.task, settings))
+    if not all(report.complete for report in reports):
         raise SystemExit(1)
 
 

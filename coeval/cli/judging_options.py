@@ -35,10 +35,17 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     add("--max-tokens", type=int, metavar="N", help="most tokens of an answer")
     add("--reasoning-effort", metavar="LEVEL", help="for reasoning models")
     add("--persona")
+    add(
+        "--criteria-per-call",
+        type=_read_number_of_criteria,
+        metavar="all|N",
+        help="criteria in one question (default: 1; see draft compare for what it does to scores)",
+    )
     add("--reference", help="show the judge each instance's reference", **flag)
     add("--templates", metavar="DIR", help="a folder with your copies of templates, or a wording of ours")
     add("--label", help="what the run is called (default: model and protocol)")
     add("--limit", type=int, metavar="N", help="make at most N drafts now")
+    add("--pilot", type=int, metavar="N", help="only N instances now, spread over the task")
     add("--steps", help="give evaluation steps (auto-CoT)", **flag)
     add("--plan", type=Path, metavar="FILE", help="fusion: the plan (default: a drafted one)")
     add("--assistants", nargs="+", metavar="NAME|column:low:high", help="fusion: which")
@@ -67,6 +74,14 @@ def read_given(options: argparse.Namespace, names: list[str]) -> dict[str, Any]:
     """The options of these names that the command was given."""
     values = {name: getattr(options, name, None) for name in names}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _read_number_of_criteria(text: str) -> int:
+    if text == "all":
+        return 0
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither “all” nor a number of criteria from 1")
+    return int(text)
 
 
 def _read_plan(path: Path) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.serving.live_server import LiveServer, start_server
 
@@ -16,19 +17,26 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    live = start_server(tmp_path_factory.mktemp("prefill") / "coeval.db")
-    yield live
-    live.stop()
+    with start_stub() as stub:
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        live = start_server(tmp_path_factory.mktemp("prefill") / "coeval.db", **env)
+        yield live
+        live.stop()
 
 
-def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, server: LiveServer) -> None:
+def open_prefill(page: Any, server: LiveServer) -> None:
     page.set_default_timeout(20_000)
     page.goto(server.url)
-    page.get_by_label("Your name").fill("Owner")
-    page.get_by_role("button", name="Sign in").click()
+    if page.get_by_label("Your name").count():
+        page.get_by_label("Your name").fill("Owner")
+        page.get_by_role("button", name="Sign in").click()
     page.locator("#me").get_by_text("Owner").wait_for()
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     page.locator("#prefill-protocol input").first.wait_for()
+
+
+def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, server: LiveServer) -> None:
+    open_prefill(page, server)
     page.locator("#prefill-question").click()
     question = page.locator("#prefill-note .question")
     question.get_by_text("Judge by this criterion and by nothing else").wait_for()
@@ -60,3 +68,28 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: L
     question = page.locator("#prefill-note .question")
     question.get_by_text("Your task is to rate the Reply on one criterion").wait_for()
     assert question.inner_text().endswith("Score: <number>")
+
+
+def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: LiveServer) -> None:
+    open_prefill(page, server)
+    page.get_by_text("Several criteria in one question", exact=True).click()
+    page.locator("#criteria-per-call input").click()
+    page.get_by_role("option", name="all together").click()
+    page.locator("#pilot-size input").fill("3")
+    page.locator("#pilot-start").click()
+    page.locator("#prefill-note").get_by_text("Both ways are under way").wait_for()
+    jobs = page.locator("#jobs")
+    expect(jobs.get_by_text("done", exact=True)).to_have_count(2)
+    page.locator("#pilot-compare").click()
+    result = page.locator("#prefill-note")
+    result.get_by_text("of the prompt tokens").wait_for()
+    assert result.locator("th").all_inner_texts()[:4] == ["Criterion", "N", "One by one", "Together"]
+    assert result.get_by_text("all criteria", exact=True).count() == 1
+
+
+def test_samples_at_temperature_0_are_warned_of(page: Any, server: LiveServer) -> None:
+    open_prefill(page, server)
+    page.get_by_label("Samples (0: the protocol's own)").fill("5")
+    page.get_by_label("Temperature (empty: the model's own)").fill("0")
+    page.locator("#prefill-estimate").click()
+    page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()

@@ -16,6 +16,7 @@ import pytest
 from coeval.cli.importing import read_mapping
 from coeval.cli.serving import check_address
 from coeval.errors import InputError
+from tests.support.models.openai_stub import start_stub
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -264,3 +265,23 @@ def test_presets_set_what_options_beside_them_change(tmp_path: Path) -> None:
     assert "about 8 calls" in run(*asked, "--estimate", "--samples", "2", db=db).stdout
     shown = run(*asked, "--protocol", "free-text", "--show-prompt", db=db).stdout
     assert shown.rstrip().endswith("Answer on a scale from 1 to 5.")
+
+
+def test_both_ways_are_compared_and_samples_at_temperature_0_are_warned_of(tmp_path: Path) -> None:
+    db = tmp_path / "ways.db"
+    rows = ["id,input,output,document"]
+    rows += [f"{n},Why number {n}?,Because of reason {n}.,d{n}" for n in range(1, 7)]
+    (tmp_path / "in.csv").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "criteria.txt").write_text("It is clear.\nIt is true.\nIt is short.\n", encoding="utf-8")
+    run("import", tmp_path / "in.csv", "--task", "t", db=db)
+    run("criteria", "establish", "--task", "t", "--file", tmp_path / "criteria.txt", db=db)
+    with start_stub() as stub:
+        options = ("--task", "t", "--criteria-per-call", "all", "--pilot", "4", "--temperature", "0")
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        done = run("draft", "compare", *options, "--samples", "2", db=db, **env)
+        lines = done.stdout.splitlines()
+        assert lines[0].split("\t")[0] == "criterion" and len(lines) == 6
+        assert "4 instances" in lines[-1] and "of the prompt tokens" in lines[-1]
+        assert "Warning: 2 answers to each question at temperature 0" in done.stderr
+        refused = run("draft", "evaluations", *options, "--protocol", "score-only", db=db, code=1, **env)
+        assert "does not ask by several criteria" in refused.stderr

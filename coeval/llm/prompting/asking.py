@@ -53,6 +53,21 @@ def render_reask(request: Request, answer: str, problem: str, remedy: str, folde
     )
 
 
+def render_reask_some(
+    request: Request, answer: str, problems: Mapping[int, str], folder: Path | None
+) -> Request:
+    """The same conversation, asked again for those criteria only that have a problem, by their places from 0."""
+    numbers = [f"[{place + 1}]" for place in problems]
+    said = "; ".join(
+        f"{number} {problem}" for number, problem in zip(numbers, problems.values(), strict=True)
+    )
+    values = {"problem": said.rstrip("."), "missing": ", ".join(numbers)}
+    words = load_template("reask-some", folder).render(values)
+    return replace(
+        request, messages=(*request.messages, Message("assistant", answer), Message("user", words))
+    )
+
+
 async def ask_twice(
     ask: Ask,
     request: Request,

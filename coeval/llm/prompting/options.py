@@ -21,7 +21,8 @@ class JudgeOptions:
     ``samples`` answers are asked for and averaged; None stands for the protocol's own number. ``steps`` holds
     auto-CoT steps by the text of their criterion. ``logprobs`` asks for the expected score over the scale's
     tokens, and leaves a draft unscored where the endpoint does not give them. ``reference`` shows the judge
-    each instance's reference. ``templates`` is a folder with the user's own copies of templates.
+    each instance's reference. ``criteria_per_call`` is how many criteria one question covers at most, 0 for all,
+    where the protocol can do it. ``templates`` is a folder with the user's own copies of templates.
     """
 
     model: str
@@ -36,3 +37,4 @@ class JudgeOptions:
     top_p: float | None = None
     reasoning_effort: str = ""
     reference: bool = False
+    criteria_per_call: int = 1

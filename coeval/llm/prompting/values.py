@@ -86,3 +86,20 @@ def render_case(
     values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
     values["case"] = load_template("case", options.templates).render(values)
     return values
+
+
+def render_cases(
+    task: Task, criteria: Sequence[Criterion], instance: Instance, options: JudgeOptions
+) -> dict[str, object]:
+    """The variables of a question about one instance by several criteria, which are numbered from 1."""
+    values = task_values(task) | {"criteria": list_criteria(criteria)}
+    values["sample"] = render_sample(task, instance, reference=options.reference)
+    values["reference"] = instance.reference.strip()
+    steps = [
+        f"[{number}]\n{text}"
+        for number, criterion in enumerate(criteria, 1)
+        if (text := options.steps.get(criterion.text, "").strip())
+    ]
+    values["steps"] = "\n\n".join(["## Evaluation steps", *steps]) if steps else ""
+    values["case"] = load_template("cases", options.templates).render(values)
+    return values

@@ -65,6 +65,8 @@ class Protocol(ABC):
     fewest_samples: ClassVar[int] = 1
     templates: ClassVar[tuple[str, ...]]
     """The templates that its questions are rendered from, personas aside."""
+    takes_several: ClassVar[bool] = False
+    """Whether it can ask by several criteria in one question, where the options say so."""
     uses_assistants: ClassVar[bool] = False
     """Whether it takes a plan and the scores of assistant evaluators."""
 
@@ -74,6 +76,16 @@ class Protocol(ABC):
             raise InputError(
                 f"{self.options.samples} samples cannot be asked for with {self.name}: use {self.fewest_samples} "
                 f"to {MAX_SAMPLES}."
+            )
+        if self.options.criteria_per_call < 0:
+            raise InputError(
+                f"{self.options.criteria_per_call} criteria a question cannot be asked for: use 1 or more, or 0 "
+                "for all."
+            )
+        if self.options.criteria_per_call != 1 and not self.takes_several:
+            raise InputError(
+                f"{self.name} does not ask by several criteria in one question: leave the criteria a question at 1, "
+                "or use the protocol coeval."
             )
 
     @property
@@ -85,7 +97,16 @@ class Protocol(ABC):
     def prompt_hash(self) -> str:
         """SHA-256 over the templates: what a run records as the prompt it was made with."""
         persona = (f"persona-{self.options.persona}",) if self.options.persona else ()
-        return hash_templates((*persona, *self.templates, "reask"), self.options.templates)
+        return hash_templates((*persona, *self.used_templates), self.options.templates)
+
+    @property
+    def used_templates(self) -> tuple[str, ...]:
+        """The templates of its questions, those that ask again among them."""
+        return (*self.templates, "reask")
+
+    def answer_length(self, item: Item) -> float:
+        """Tokens of a usual answer to one question of an item."""
+        return self.answer_tokens
 
     def group(self, pairs: Iterable[tuple[int, int]]) -> list[Item]:
         """Items of (instance, criterion) pairs that come instance by instance: here one for each pair."""

@@ -61,7 +61,7 @@ def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, 
     entries: dict[int, str] = {}
     own = [value for value, source in find_json(text) if not is_echo(source, sample)]
     for name, members in (pair for value in own for pair in _walk(value, 0)):
-        index = _index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
+        index = index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
         if index is not None:
             words = members.get("explanation", members.get("reason", members.get("rationale", "")))
             entries.setdefault(
@@ -83,7 +83,7 @@ def _walk(value: object, depth: int) -> Iterator[tuple[str, dict[str, object]]]:
             yield from _walk(inner, depth + 1)
 
 
-def _index_of(name: str, criteria: Sequence[str]) -> int | None:
+def index_of(name: str, criteria: Sequence[str]) -> int | None:
     """Which criterion a heading means: by its number in the list, or by its name or text."""
     number = re.fullmatch(r"\W*(?:criterion[ \t_]*)?(\d{1,3})\W*", name, re.I)
     if number:
@@ -108,7 +108,7 @@ def _prose_entries(text: str, criteria: Sequence[str]) -> dict[int, str]:
     current: list[str] | None = None
     for line in text.split("\n"):
         heading = _HEADING.match(line)
-        index = _index_of(heading["name"], criteria) if heading else None
+        index = index_of(heading["name"], criteria) if heading else None
         if heading and index is not None and index not in entries:
             current = entries[index] = []
             line = line[heading.end() :]

@@ -172,6 +172,19 @@ def list_instances(db: Database, task: int, *, limit: int = -1, offset: int = 0)
     return (instance_of(row) for row in rows(db, sql, [task, limit, offset]))
 
 
+def list_ids_at(db: Database, task: int, positions: Iterable[int]) -> list[int]:
+    """The ids of the instances at these positions, counted from 1."""
+    return [
+        row["id"]
+        for batch in chunks(positions)
+        for row in rows(
+            db,
+            f"SELECT id FROM instance WHERE task = ? AND position IN ({', '.join('?' * len(batch))})",
+            [task, *batch],
+        )
+    ]
+
+
 def get_instances_by_external_id(db: Database, task: int, ids: Iterable[str]) -> dict[str, Instance]:
     """The instances of a task that have one of these external ids, by that id."""
     by_id: dict[str, Instance] = {}

@@ -48,6 +48,8 @@ class RunReport:
 
     def __str__(self) -> str:
         said = f"{self.label}: {self.done:,} of {self.total:,} drafted, {self.usage.calls:,} calls"
+        if self.drafted > self.done:
+            said += f", {self.drafted:,} drafts"
         if self.usage.cached:
             said += f", {self.usage.cached:,} answers from the ledger"
         if self.usage.cached_tokens:

@@ -97,6 +97,7 @@ _LATER = {
     "max_tokens": None,
     "reasoning_effort": "",
     "reference": False,
+    "criteria_per_call": 1,
 }
 """Parameters that runs of an earlier version do not record, with what those runs were made with."""
 
@@ -150,4 +151,15 @@ def list_left(
     left = drafts.list_undrafted(
         db, task.id, run.id if run else 0, ids, retry_unscored=settings.retry_unscored
     )
+    if settings.pilot:
+        chosen = _list_pilot(db, task, settings.pilot)
+        left = (pair for pair in left if pair[0] in chosen)
     return islice(left, settings.limit)
+
+
+def _list_pilot(db: Database, task: Task, size: int) -> set[int]:
+    """The instances of a pilot: so many, spread evenly over the task."""
+    total = tasks.count_instances(db, task.id)
+    return set(
+        tasks.list_ids_at(db, task.id, [1 + place * total // size for place in range(min(size, total))])
+    )

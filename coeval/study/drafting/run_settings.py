@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from coeval.llm.client.connection import resolve_address
 from coeval.llm.presets.wordings import find_templates
 from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.protocols.registry import FIRST
+from coeval.llm.protocols.registry import FIRST, get_protocol
 from coeval.llm.running.ledger import Prices
 from coeval.settings import Settings, show_address
 
@@ -16,6 +16,8 @@ from coeval.settings import Settings, show_address
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """How a run judges, and how far it is to go. ``limit`` is how many drafts to make at most; None for all.
+
+    ``pilot`` is how many instances, spread over the task, to draft for now; 0 for all.
 
     What stands here under the name of a field of `JudgeOptions` means the same.
     """
@@ -30,6 +32,7 @@ class RunSettings:
     persona: str = ""
     logprobs: bool = False
     reference: bool = False
+    criteria_per_call: int = 1
     templates: str = ""
     """A folder with the user's own copies of templates, or a wording of ours by its name; empty for the usual one."""
     endpoint: str = ""
@@ -37,6 +40,7 @@ class RunSettings:
     label: str = ""
     concurrency: int = 0
     limit: int | None = None
+    pilot: int = 0
     prices: Prices = field(default_factory=Prices)
     retry_unscored: bool = False
     replay: bool = False
@@ -61,9 +65,21 @@ class RunSettings:
             persona=self.persona,
             logprobs=self.logprobs,
             reference=self.reference,
+            criteria_per_call=self.criteria_per_call,
             templates=find_templates(self.templates),
             steps=steps or {},
         )
+
+    @property
+    def doubts(self) -> list[str]:
+        """What a user may not have meant, in sentences."""
+        answers = get_protocol(self.protocol).samples if self.samples is None else self.samples
+        if self.temperature == 0 and answers > 1:
+            return [
+                f"{answers} answers to each question at temperature 0 are the same answer {answers} times, and each is "
+                "paid for: set a temperature above 0, or ask for 1 sample."
+            ]
+        return []
 
     def complete(self, settings: Settings) -> RunSettings:
         """The same with every blank filled in: model, concurrency, and the label it goes by."""
@@ -88,7 +104,15 @@ class RunSettings:
             self.persona,
             "expected score" if self.logprobs else "",
             "reference" if self.reference else "",
+            self._together(),
         ]
+
+    def _together(self) -> str:
+        if self.criteria_per_call == 1:
+            return ""
+        return (
+            f"{self.criteria_per_call} criteria together" if self.criteria_per_call else "criteria together"
+        )
 
     def to_params(self) -> dict[str, object]:
         """As a job in the database keeps it."""

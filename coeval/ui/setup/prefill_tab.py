@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -14,7 +15,8 @@ from coeval.llm.prompting.options import PERSONAS
 from coeval.llm.protocols.registry import FIRST, list_protocols
 from coeval.llm.running.ledger import Prices
 from coeval.study import tasks
-from coeval.study.drafting import estimating, jobs, question_preview
+from coeval.study.drafting import jobs
+from coeval.study.drafting.before import comparing, estimating, question_preview
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import Worker
 from coeval.ui.components.numbers import read_decimal
@@ -22,6 +24,7 @@ from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.judge_helps import FusionBox, StepsBox
 from coeval.ui.setup.preset_box import PresetBox
+from coeval.ui.setup.several_box import SeveralBox, comparison_view
 from coeval.ui.study_app.criteria.criteria_views import model_hint
 
 EFFORTS = ["", "minimal", "low", "medium", "high"]
@@ -99,6 +102,7 @@ class PrefillTab(Tab):
                 elem_id="prefill-templates",
             )
         label = gr.Textbox("", label="Label (empty: made from the settings)", max_length=120)
+        self.several = SeveralBox(self.context, self.task)
         self.steps = StepsBox(self.context, self.task, model)
         self.fusion = FusionBox(self.context, self.task, model)
         own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
@@ -113,7 +117,7 @@ class PrefillTab(Tab):
                 "steps": self.steps.use,
             }
         )
-        return [*own, *more, self.steps.use, *self.fusion.inputs]
+        return [*own, *more, *self.several.inputs, self.steps.use, *self.fusion.inputs]
 
     def _wire(self) -> None:
         state = [self.jobs, self.run, self.cancel, self.resume, self.retry]
@@ -121,6 +125,9 @@ class PrefillTab(Tab):
         self.on(self.see.click, self.on_see, self.settings, self.estimate, show_progress="minimal")
         self.on(self.ask.click, self.on_estimate, self.settings, self.estimate, show_progress="minimal")
         self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
+        pilot = [self.several.pilot, *self.settings]
+        self.on(self.several.start.click, self.on_pilot, pilot, [self.estimate, *state])
+        self.on(self.several.compare.click, self.on_compare, pilot, self.estimate)
         self.on(self.cancel.click, self.on_cancel, outputs=state)
         self.on(self.resume.click, self.on_resume, outputs=state)
         self.on(self.retry.click, self.on_retry, outputs=state)
@@ -146,13 +153,27 @@ class PrefillTab(Tab):
         return el("div.card", el("h4", "The judge would be asked"), el("p", about), *turns)
 
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
-        estimate = estimating.estimate_run(self.context, person, need_task(slug), read_form(values))
-        return el("div.card", el("h4", "It would take"), el("p", str(estimate)))
+        settings = read_form(values)
+        estimate = estimating.estimate_run(self.context, person, need_task(slug), settings)
+        return el("div.card", el("h4", "It would take"), el("p", str(estimate)), *doubts_of(settings))
 
     def on_start(self, person: Person, slug: str, *values: Any) -> Update:
-        job = jobs.start_job(self.context, person, need_task(slug), read_form(values))
+        settings = read_form(values)
+        job = jobs.start_job(self.context, person, need_task(slug), settings)
         self.worker.start(job)
-        return self._state(person, slug)
+        doubts = doubts_of(settings)
+        return {self.estimate: el("div.card", *doubts) if doubts else None} | self._state(person, slug)
+
+    def on_pilot(self, person: Person, slug: str, pilot: float, *values: Any) -> Update:
+        settings = replace(read_form(values), pilot=int(pilot or 0))
+        for job in comparing.start_pilot(self.context, person, need_task(slug), settings):
+            self.worker.start(job)
+        told = el("div.card", el("p", "Both ways are under way: compare them when both are done."))
+        return {self.estimate: told} | self._state(person, slug)
+
+    def on_compare(self, person: Person, slug: str, pilot: float, *values: Any) -> Node:
+        settings = replace(read_form(values), pilot=int(pilot or 0))
+        return comparison_view(comparing.compare_ways(self.context, person, need_task(slug), settings))
 
     def on_tick(self, person: Person, slug: str) -> Any:
         return jobs_view(jobs.list_jobs(self.context, person, slug)) if slug else gr.skip()
@@ -198,10 +219,15 @@ class PrefillTab(Tab):
         }
 
 
+def doubts_of(settings: RunSettings) -> list[Node]:
+    """What the user may not have meant."""
+    return [el("p", el("b", "Warning: "), doubt) for doubt in settings.doubts]
+
+
 def read_form(values: tuple[Any, ...]) -> RunSettings:
     """The form's values as the settings of a run."""
     model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
-    reference, top_p, max_tokens, effort, templates, steps, assistants, ablation, plan = further
+    reference, top_p, max_tokens, effort, templates, together, steps, assistants, ablation, plan = further
     return RunSettings(
         model=(model or "").strip(),
         protocol=protocol,
@@ -211,6 +237,7 @@ def read_form(values: tuple[Any, ...]) -> RunSettings:
         max_tokens=int(max_tokens) if max_tokens else None,
         reasoning_effort=effort or "",
         templates=(templates or "").strip(),
+        criteria_per_call=int(together),
         reference=bool(reference),
         persona=persona or "",
         logprobs=bool(logprobs),

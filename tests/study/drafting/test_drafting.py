@@ -20,9 +20,9 @@ from coeval.store.queries.drafting import drafts, jobs
 from coeval.study.access import Context
 from coeval.study.drafting import batches, helping
 from coeval.study.drafting.assistants import correlate_run
-from coeval.study.drafting.estimating import estimate_run
+from coeval.study.drafting.before.estimating import estimate_run
+from coeval.study.drafting.before.question_preview import show_question
 from coeval.study.drafting.execution import run_drafting
-from coeval.study.drafting.question_preview import show_question
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.exporting.export import export_table
 from coeval.study.importing.importing import import_study

@@ -37,6 +37,8 @@ def default_reply(body: dict[str, Any]) -> str:
     prompt = "\n".join(str(message.get("content", "")) for message in body.get("messages", ()))
     if '{"criteria"' in prompt:
         return reply_criteria(prompt, body.get("temperature"))
+    if '{"evaluations"' in prompt:
+        return reply_evaluations(prompt)
     if '{"conclusion"' in prompt:
         return reply_evaluation(prompt)
     form = _form_of(prompt)
@@ -60,8 +62,20 @@ def reply_criteria(prompt: str, temperature: float | None) -> str:
 
 def reply_evaluation(prompt: str) -> str:
     """A conclusion, a score on the scale, and quotes copied from the output."""
+    return json.dumps(_evaluation(prompt))
+
+
+def reply_evaluations(prompt: str) -> str:
+    """The same for each criterion of a numbered list."""
+    listed = prompt[prompt.rfind("## Criteria") :]
+    numbers = re.findall(r"^\[(\d+)\] ", listed, re.M)
+    each = [{"criterion": int(number)} | _evaluation(prompt, number) for number in numbers]
+    return json.dumps({"evaluations": each})
+
+
+def _evaluation(prompt: str, label: str = "") -> dict[str, Any]:
     evidence = [{"quote": quote, "remark": "said in so many words"} for quote in quotes_of(prompt)]
-    return json.dumps({"conclusion": _conclusion(prompt), "score": score_of(prompt), "evidence": evidence})
+    return {"conclusion": _conclusion(prompt), "score": score_of(prompt, label), "evidence": evidence}
 
 
 def output_of(prompt: str) -> str:

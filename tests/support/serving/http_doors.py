@@ -366,14 +366,22 @@ def setup_prefill() -> list[Door]:
             "criteria.listed.establish_preset",
             setup("preset-criteria", put=fixed(prefill_preset="closer-look"), **opened),
         ),
+        *(
+            Door(name, setup("pilot-start", put=fixed(prefill_model="m", criteria_per_call=0), **opened))
+            for name in ("drafting.before.comparing.start_pilot", "drafting.jobs.start_job")
+        ),
+        Door(
+            "drafting.before.comparing.compare_ways",
+            setup("pilot-compare", put=fixed(prefill_model="m", criteria_per_call=0), **opened),
+            says="There is no run",
+        ),
         Door("drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("drafting.jobs.restart_job", setup("job-retry", **opened)),
         Door("drafting.jobs.cancel_job", setup("job-cancel", **opened)),
-        Door(
-            "drafting.question_preview.show_question",
-            setup("prefill-question", put=fixed(prefill_model="m"), **opened),
-        ),
-        Door("drafting.estimating.estimate_run", setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
+        Door("drafting.before.question_preview.show_question",
+             setup("prefill-question", put=fixed(prefill_model="m"), **opened)),
+        Door("drafting.before.estimating.estimate_run",
+             setup("prefill-estimate", put=fixed(prefill_model="m"), **opened)),
         *(Door(name, setup("prefill", "select"))
           for name in ("drafting.jobs.list_jobs", "drafting.helping.list_steps",
                        "drafting.assistants.list_assistant_names")),
@@ -460,6 +468,7 @@ ELSEWHERE = {
     "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
     "coeval.study.drafting.assistants.correlate_run": "cli/drafting.py",
+    "coeval.study.drafting.before.comparing.run_pilot": "cli/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""

@@ -182,3 +182,14 @@ def list_scores(db: Database, run: int) -> list[tuple[str, str, float]]:
         " JOIN criterion c ON c.id = d.criterion WHERE d.run = ? AND d.status = 'ok' ORDER BY i.position, c.id"
     )
     return list(db.conn.execute(sql, [run]))
+
+
+def list_score_pairs(db: Database, first: int, second: int) -> list[tuple[int, str, str, float, float]]:
+    """(instance, its document, criterion's text, score, score) of what both of two runs have scored."""
+    sql = (
+        "SELECT i.id, i.document, c.text, a.score, b.score FROM current_draft a"
+        " JOIN current_draft b ON b.instance = a.instance AND b.criterion = a.criterion AND b.run = ?"
+        " AND b.status = 'ok' JOIN instance i ON i.id = a.instance JOIN criterion c ON c.id = a.criterion"
+        " WHERE a.run = ? AND a.status = 'ok' ORDER BY i.position, c.id"
+    )
+    return list(db.conn.execute(sql, [second, first]))
