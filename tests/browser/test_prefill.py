@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -26,11 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 
 def open_prefill(page: Any, server: LiveServer) -> None:
     page.set_default_timeout(20_000)
-    page.goto(server.url)
-    if page.get_by_label("Your name").count():
-        page.get_by_label("Your name").fill("Owner")
-        page.get_by_role("button", name="Sign in").click()
-    page.locator("#me").get_by_text("Owner").wait_for()
+    enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     page.locator("#prefill-protocol input").first.wait_for()
 

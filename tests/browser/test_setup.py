@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
@@ -26,10 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 def owner(page: Any, server: LiveServer) -> Any:
     page.set_default_timeout(20_000)
     expect.set_options(timeout=20_000)
-    page.goto(server.url)
-    page.get_by_label("Your name").fill("Owner")
-    page.get_by_role("button", name="Sign in").click()
-    page.locator("#me").get_by_text("Owner").wait_for()
+    enter(page, server.url, "Owner")
     return page
 
 
@@ -60,6 +58,7 @@ def fill_in(page: Any, name: str) -> None:
 
 def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: LiveServer) -> None:
     page = owner
+    page.goto(server.url)
     page.get_by_role("link", name="Set-up").click()
     add_task(page, "Letters")
     expect(page.locator("#task-picker input")).to_have_value("Letters")

@@ -14,6 +14,7 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
 from coeval.ui.study_app.agreement.sections import SECTIONS
+from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 from tests.support.studies.attack_texts import EVIL, XSS
 from tests.support.studies.hostile_study import SLUG, fill
@@ -47,10 +48,7 @@ class Watch:
         self.asked: list[str] = []
         self.page.on("dialog", self._on_dialog)
         self.context.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(self.url)
-        self.page.get_by_label("Your name").fill(name)
-        self.page.get_by_role("button", name="Sign in").click()
-        self.page.locator("#me").get_by_text(name).wait_for()
+        enter(self.page, self.url, name)
 
     def _on_dialog(self, dialog: Any) -> None:
         self.dialogs.append(dialog.message)
@@ -88,6 +86,7 @@ def watch(browser: Any, server: LiveServer) -> Iterator[Watch]:
 
 def test_the_watch_sees_a_script_that_runs(watch: Watch) -> None:
     """Without this the tests below could not fail."""
+    watch.page.goto(f"{watch.url}/help/guide")
     watch.page.evaluate(
         "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.__xss=1\">')"
     )
@@ -159,6 +158,8 @@ def test_a_hostile_file_and_its_column_names(watch: Watch, tmp_path: Path) -> No
 
 def test_a_name_that_is_a_script_is_only_a_name(browser: Any, server: LiveServer) -> None:
     watch = Watch(browser, server, "<img src=x onerror=window.__xss=1>")
+    watch.page.goto(server.url)
+    watch.page.locator("#me").get_by_text("onerror").wait_for()
     watch.assert_unharmed()
     watch.page.goto(f"{server.url}/?task=<script>window.__xss=1</script>")
     watch.page.locator("#me").get_by_text("onerror").wait_for()

@@ -15,6 +15,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import get_step, suggest_criterion
 from tests.conftest import make_study
+from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 from tests.support.studies.scrutiny_steps import here, save
 
@@ -45,10 +46,7 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     server: LiveServer,
 ) -> None:
     page.set_default_timeout(20_000)
-    page.goto(server.url)
-    page.get_by_label("Your name").fill("Olu")
-    page.get_by_role("button", name="Sign in").click()
-    page.locator("#me").get_by_text("Olu").wait_for()
+    enter(page, server.url, "Olu")
     page.goto(f"{server.url}/admin/")
     design(page)
     decide(page)

@@ -19,7 +19,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.design import set_design
 from tests.conftest import make_draft, make_study
-from tests.support.screens.ui_steps import focused, press
+from tests.support.screens.ui_steps import enter, focused, press
 from tests.support.serving.live_server import LiveServer, start_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -71,10 +71,7 @@ def open_task(page: Any, server: LiveServer) -> Callable[[str], Any]:
     page.set_default_timeout(20_000)
 
     def open_(slug: str) -> Any:
-        page.goto(server.url)
-        page.get_by_label("Your name").fill("Ana")
-        page.keyboard.press("Enter")
-        page.locator("#me").get_by_text("Ana").wait_for()
+        enter(page, server.url, "Ana")
         return show(page, server, slug)
 
     return open_

@@ -52,6 +52,7 @@ from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, g
 from coeval.ui.study_app.downloads import add_downloads
 from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from tests.conftest import make_study
+from tests.support.screens.ui_steps import enter
 from tests.support.serving.live_server import LiveServer, start_server
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -461,10 +462,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 
 def open_tab(page: Any, live: LiveServer, theme: str) -> None:
     if not page.context.cookies():
-        page.goto(live.url)
-        page.get_by_label("Your name").fill("Olu")
-        page.get_by_role("button", name="Sign in").click()
-        page.locator("#me").get_by_text("Olu").wait_for(timeout=20_000)
+        enter(page, live.url, "Olu")
     page.goto(f"{live.url}/?task=demo&__theme={theme}")
     page.get_by_role("tab", name="Agreement").click(timeout=20_000)
     page.locator("#agreement-charts svg.marks").first.wait_for(timeout=20_000)

@@ -127,8 +127,9 @@ def _one_way(data: Ratings, n: int) -> _Squares:
     sizes = data.per_unit[data.per_unit > 0]
     sums = np.bincount(data.unit, y, data.n_units)[data.per_unit > 0]
     total, size = y.sum(), len(y)
-    between = float((sums**2 / sizes).sum() - total**2 / size)
-    within = max(0.0, float((y**2).sum() - (sums**2 / sizes).sum()))
+    squares = float((y**2).sum())
+    between = _settled(float((sums**2 / sizes).sum() - total**2 / size), squares)
+    within = _settled(squares - float((sums**2 / sizes).sum()), squares)
     k = (size - (sizes**2).sum() / size) / (n - 1)
     mean_within = within / (size - n)
     return _Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, 0, size - n)
@@ -156,8 +157,9 @@ def two_way_squares(data: Ratings, n: int, raters: int) -> _Squares | str:
     # the equations of the raters sum to nothing, so one of them is left out: a pseudo-inverse would have to guess
     # which of the singular values is nought
     ss_raters = float(right[1:] @ np.linalg.solve(equations[1:, 1:], right[1:]))
-    error = max(0.0, float(y @ y) - ss_units - ss_raters) / df_error
-    ss_units_adjusted = ss_units + ss_raters - float((rater_sums**2 / rater_sizes).sum())
+    total = float(y @ y)
+    error = _settled(total - ss_units - ss_raters, total) / df_error
+    ss_units_adjusted = _settled(ss_units + ss_raters - float((rater_sums**2 / rater_sizes).sum()), total)
     return _Squares(
         ss_units_adjusted / (n - 1),
         error,
@@ -170,6 +172,11 @@ def two_way_squares(data: Ratings, n: int, raters: int) -> _Squares | str:
         raters - 1,
         df_error,
     )
+
+
+def _settled(difference: float, total: float) -> float:
+    """A sum of squares that came as a difference of larger ones: what only rounding left of it is nought."""
+    return difference if difference > 1e-12 * total else 0.0
 
 
 def _shared(data: Ratings, rater: np.ndarray, raters: int, per_unit: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import krippendorff
@@ -253,6 +254,14 @@ def test_icc_of_identical_judges_is_one_and_of_shifted_ones_only_consistent() ->
     shifted = icc([truth, truth + 2])
     assert shifted.icc31 == pytest.approx(1) and shifted.icc21 < 0.6
     assert icc([truth, truth + 2])["ICC(3,1)"] == shifted.icc31
+
+
+def test_icc_of_people_who_give_every_unit_the_same_is_nought_or_undefined() -> None:
+    """Sums of squares that only rounding keeps from nought: their quotient divided by zero, or was any number."""
+    for scores in itertools.product(range(1, 6), repeat=3):
+        forms = icc([[score, score] for score in scores])
+        assert not forms.icc31.defined
+        assert forms.icc21 == 0 if len(set(scores)) > 1 else not forms.icc21.defined
 
 
 def test_icc_with_missing_ratings_recovers_the_truth() -> None:
