@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coeval.datasets.registry import NAMES
+from coeval.domain import Group
 from coeval.errors import InputError
 from coeval.study.access import OPERATOR, Context
 
@@ -17,6 +18,12 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     command.add_argument("--format", default="auto", choices=NAMES)
     command.add_argument(
         "--map", nargs="+", default=[], metavar="field=column", help="which column holds a field"
+    )
+    command.add_argument(
+        "--group",
+        type=Group,
+        choices=list(Group),
+        help="whom the file's people count with, where it does not say",
     )
     command.set_defaults(command=_import)
 
@@ -31,6 +38,7 @@ def _import(context: Context, options: argparse.Namespace) -> None:
         options.task,
         format=options.format,
         mapping=read_mapping(options.map),
+        group=options.group,
     )
     for note in report.notes:
         print(f"note: {note}")

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from coeval.domain import (
     Criterion,
+    Group,
     ImportedDraft,
     ImportedRun,
     ImportedSubmission,
@@ -47,6 +48,8 @@ class Source:
     submissions: Iterable[ImportedSubmission] = ()
     notes: tuple[str, ...] = ()
     """What was left out or mended on reading, with counts."""
+    group: Group | None = None
+    """The group of the people whose submissions name none."""
 
     def load(self) -> Study:
         """All of it, in memory."""

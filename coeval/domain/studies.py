@@ -8,6 +8,7 @@ from enum import StrEnum
 from coeval.domain.criteria import Criterion
 from coeval.domain.evaluations import Arm, EvaluationRow, ScrutinyRow
 from coeval.domain.judges import Run
+from coeval.domain.people import Group
 from coeval.domain.tasks import Instance, Task
 
 
@@ -59,6 +60,8 @@ class ImportedSubmission:
     arm: Arm = Arm.ASSISTED
     run: str = ""
     """Label of the run whose draft was shown; empty where there was none."""
+    group: Group | None = None
+    """The group of the person; None where the file does not say."""
 
 
 class Measure(StrEnum):

@@ -15,7 +15,7 @@ from coeval.domain.people import MAX_PERSON_NAME
 from coeval.errors import InputError
 
 RATING_FIELDS = (
-    "instance", "criterion", "annotator", "run", "score", "scale", "low", "high", "n_samples", "n_valid",
+    "instance", "criterion", "annotator", "group", "run", "score", "scale", "low", "high", "n_samples", "n_valid",
 )  # fmt: skip
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
@@ -30,13 +30,15 @@ _SCALE = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(-?\d{1,6})\s
 class Rating:
     """One rating. Exactly one of ``person`` and ``run`` is set; ``score`` is None where it is missing.
 
-    ``scale`` is what the row states of the scale: low and high, either None where it does not say.
+    ``group`` is the person's as written; ``scale`` is what the row states of the scale: low and high, either None
+    where it does not say.
     """
 
     place: str
     instance: str
     criterion: str
     person: str
+    group: str
     run: str
     score: float | None
     scale: tuple[int | None, int | None]
@@ -80,6 +82,7 @@ class _Reader:
             instance=self._required("instance"),
             criterion=self._required("criterion"),
             person=self._check_person(person),
+            group=self._text("group").casefold() if person else "",
             run=run,
             score=self._number("score"),
             scale=self._scale(),

@@ -9,8 +9,18 @@ from coeval.datasets.ratings.rating_rows import Rating
 from coeval.datasets.ratings.rating_scales import Scales
 from coeval.datasets.seen import Seen
 from coeval.datasets.text import shorten
-from coeval.domain import Scale
+from coeval.domain import Group, Scale
 from coeval.errors import InputError
+
+
+def read_group(text: str) -> Group | None:
+    """The group that a cell names; None for other words. Files of earlier versions say researcher for the team.
+
+    >>> read_group("crowd"), read_group("researcher"), read_group("arm b")
+    (<Group.CROWD: 'crowd'>, <Group.TEAM: 'team'>, None)
+    """
+    named = "team" if text == "researcher" else text
+    return Group(named) if named in set(Group) else None
 
 
 @dataclass(slots=True)
@@ -19,6 +29,9 @@ class Survey:
 
     scales: Scales = field(default_factory=Scales)
     runs: dict[str, set[float | None]] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    """The group of each person whose ratings name one."""
+    unknown_groups: int = 0
     people: int = 0
     """People's ratings that have a score."""
     missing: int = 0
@@ -36,15 +49,31 @@ class Survey:
             self.instances.add(rating.instance)
         if rating.run:
             self.runs.setdefault(rating.run, set()).add(rating.n_samples)
+        self._add_group(rating)
         self.people += bool(rating.person) and rating.score is not None
         self.missing += bool(rating.person) and rating.score is None
         self.unscored += bool(rating.run) and rating.score is None
         self.fewer += rating.n_valid is not None and rating.n_valid < (rating.n_samples or 0)
 
+    def _add_group(self, rating: Rating) -> None:
+        if not rating.group:
+            return
+        group = read_group(rating.group)
+        self.unknown_groups += group is None
+        if group is not None and self.groups.setdefault(rating.person, group) is not group:
+            raise InputError(
+                f"{rating.place}: counts '{shorten(rating.person)}' as {group}, and a row before it as "
+                f"{self.groups[rating.person]}; give each person one group."
+            )
+
     def tell(self, scales: dict[str, Scale]) -> Iterator[str]:
         """What was left out or is odd, with counts."""
         for text, count in (
             ("People's ratings without a score, left out", self.missing),
+            (
+                f"Ratings whose group is none of {', '.join(Group)}, taken as naming none",
+                self.unknown_groups,
+            ),
             ("Models' ratings without a score, kept as unscored", self.unscored),
             ("Models' scores that rest on fewer samples than were asked for", self.fewer),
             (

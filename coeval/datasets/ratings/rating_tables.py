@@ -20,7 +20,7 @@ from coeval.datasets.tables.formats import is_table, open_table
 from coeval.datasets.tables.instances import FIELDS, open_instances
 from coeval.datasets.tables.table import Table, find_column, guess_mapping, match_columns
 from coeval.datasets.text import shorten
-from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Origin, Run, Task
+from coeval.domain import Arm, Criterion, Group, ImportedDraft, ImportedSubmission, Origin, Run, Task
 from coeval.errors import InputError
 
 
@@ -103,7 +103,7 @@ def _add_ratings(source: Source, ratings: Rows[Rating], survey: Survey) -> Sourc
         criteria=tuple(Criterion(text, origin=Origin.HUMAN, scale=scale) for text, scale in scales.items()),
         runs=tuple(_build_run(label, asked) for label, asked in survey.runs.items()),
         drafts=Rows(lambda: _read_drafts(ratings)) if survey.runs else (),
-        submissions=Rows(lambda: _read_submissions(ratings)) if survey.people else (),
+        submissions=Rows(lambda: _read_submissions(ratings, survey.groups)) if survey.people else (),
         notes=(*source.notes, *notes, *survey.tell(scales)),
     )
 
@@ -121,11 +121,16 @@ def _read_drafts(ratings: Iterable[Rating]) -> Iterator[tuple[str, ImportedDraft
             yield rating.run, ImportedDraft(rating.instance, rating.criterion, rating.score, reason=reason)
 
 
-def _read_submissions(ratings: Iterable[Rating]) -> Iterator[ImportedSubmission]:
+def _read_submissions(ratings: Iterable[Rating], groups: Mapping[str, Group]) -> Iterator[ImportedSubmission]:
     for rating in ratings:
         if rating.person and rating.score is not None:
             yield ImportedSubmission(
-                rating.person, rating.instance, rating.criterion, rating.score, arm=Arm.BLIND
+                rating.person,
+                rating.instance,
+                rating.criterion,
+                rating.score,
+                arm=Arm.BLIND,
+                group=groups.get(rating.person),
             )
 
 

@@ -25,6 +25,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "reference": ("reference", "references", "ref", "gold", "ground truth"),
     "criterion": ("criterion", "criteria", "aspect", "dimension", "attribute"),
     "annotator": ("annotator", "annotator id", "rater", "rater id", "person", "worker", "worker id"),
+    "group": ("annotator group", "rater group", "person group", "group"),
     "run": ("run", "mode", "judge", "protocol", "model"),
     "score": ("score", "mean score", "rating", "mean rating", "label"),
     "scale": ("scale",),

@@ -16,6 +16,7 @@ from coeval.domain import (
     Arm,
     Draft,
     DraftStatus,
+    Group,
     ImportedDraft,
     ImportedSubmission,
     ScrutinyRow,
@@ -202,7 +203,7 @@ class _Submissions:
             known = imports.get_known_uids(db, given)
             new = {uid: submission for uid, submission in given.items() if uid not in known}
             instances = self.names.get_instances(db, (submission.instance for submission in new.values()))
-        self._ensure_people({submission.person for submission in new.values()})
+        self._ensure_people({submission.person: submission.group for submission in new.values()})
         built = [
             self._build(uid, submission, instances[submission.instance]) for uid, submission in new.items()
         ]
@@ -211,12 +212,13 @@ class _Submissions:
         self.report.submissions += len(new)
         self.report.unchanged += len(portion) - len(new)
 
-    def _ensure_people(self, names: set[str]) -> None:
-        unknown = sorted(names - self.people.keys())
+    def _ensure_people(self, groups: Mapping[str, Group | None]) -> None:
+        unknown = sorted(groups.keys() - self.people.keys())
         if unknown:
             with self.staging.write() as db:
                 for name in unknown:
-                    self.people[name] = imports.add_person(db, self.staging.batch, name).id
+                    group = groups[name] or self.source.group
+                    self.people[name] = imports.add_person(db, self.staging.batch, name, group).id
 
     def _uid(self, given: ImportedSubmission) -> str:
         rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets import Source, open_source, source_of
-from coeval.domain import ColumnRole, CriteriaSet, Instance, Person, Proposal, Study, Task
+from coeval.domain import ColumnRole, CriteriaSet, Group, Instance, Person, Proposal, Study, Task
 from coeval.errors import InputError
 from coeval.rules.column_roles import guess_columns
 from coeval.store import Database
@@ -33,11 +33,13 @@ def import_file(
     name: str = "",
     description: str = "",
     roles: Mapping[str, ColumnRole] | None = None,
+    group: Group | None = None,
 ) -> ImportReport:
     """Import a file or folder into a task, which is made where there is none yet.
 
     ``name`` and ``description`` are those of a new task; without them it has those of the file. ``roles`` says who
-    may see which further column, for columns that the task does not have yet; the others get one by rule.
+    may see which further column, for columns that the task does not have yet; the others get one by rule. ``group`` is
+    that of the file's people who are new here, where it names none for them.
 
     Raises:
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
@@ -50,7 +52,7 @@ def import_file(
         description=description or stated.description,
         columns={**stated.columns, **(roles or {})},
     )
-    source = replace(source, task=task)
+    source = replace(source, task=task, group=group)
     return _import(context, person, source, ())
 
 

@@ -206,7 +206,7 @@ class ImportTab(Tab):
             with _gathered(paths) as path:
                 report = import_file(
                     self.context, person, path, task, format=format or "auto", mapping=mapping, roles=roles,
-                    **texts,
+                    name=texts.get("name", ""), description=texts.get("description", ""),
                 )  # fmt: skip
             return self._done(person, report)
         except CoevalError as error:

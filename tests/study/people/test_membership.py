@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from coeval.domain import Action, Group, Person, Plan, Proposal, Role, Terms, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import SignIn
+from coeval.store.queries.people import people
 from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
 from coeval.study.crowd import arriving, onboarding, plans
-from coeval.study.importing.importing import import_study
+from coeval.study.importing.importing import import_file, import_study
 from coeval.study.people.accounts import accept_invitation, invite, list_invitations, sign_in_with_password
 from coeval.study.people.membership import disable_account, enable_account, list_members, set_group
 from coeval.study.people.sessions import get_signed_in, set_role, sign_in
 from coeval.study.scrutiny import steps
-from coeval.study.statistics import get_frames
+from coeval.study.statistics import get_frames, get_report
 from tests.conftest import make_study
 from tests.support.studies.crowd_links import link
 from tests.support.studies.scrutiny_steps import save
@@ -125,3 +127,19 @@ def test_an_owner_who_can_sign_in_is_always_left(context: Context, owner: Person
         with pytest.raises(InputError, match="the only owner"):
             keep_out()
     set_role(context, second, "Olu", Role.ANNOTATOR)  # who is disabled is not the one that is left
+
+
+def test_an_import_says_in_which_group_new_people_count(context: Context, tmp_path: Path) -> None:
+    """The file first, then the import's own word, and for people who are here already what owners decided."""
+    path = tmp_path / "study"
+    path.mkdir()
+    (path / "instances.csv").write_text("instance,input,output\ni,x,y\n", encoding="utf-8")
+    rows = "instance,criterion,annotator,score,group\ni,c,Ann,4,expert\ni,c,Bob,3,\ni,c,Cid,3,crowd\n"
+    (path / "ratings.csv").write_text(rows, encoding="utf-8")
+    with context.store.write() as db:
+        people.ensure_person(db, "Cid")
+    import_file(context, OPERATOR, path, "demo", group=Group.CROWD)
+    known = {member.person.name: member.group for member in list_members(context, OPERATOR)}
+    assert (known["Ann"], known["Bob"], known["Cid"]) == (Group.EXPERT, Group.CROWD, Group.TEAM)
+    groups = get_report(context, OPERATOR, "demo")["agreement"]["by_group"]
+    assert {one["group"] for one in groups} == {"expert", "crowd", "team"}

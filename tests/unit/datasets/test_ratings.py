@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from coeval.datasets import load_study
-from coeval.domain import Arm, Scale, Study
+from coeval.domain import Arm, Group, Scale, Study
 from coeval.errors import InputError
 
 PEOPLE = "instance,criterion,annotator,score\n"
@@ -150,3 +150,20 @@ def test_a_folder_maps_each_table_by_its_own_columns(tmp_path: Path) -> None:
     study = load_study(tmp_path, slug="t", mapping=mapping)
     assert study.instances[0].external_id == study.submissions[0].instance == "a"
     assert (study.instances[0].input, study.instances[0].output) == ("x", "y")
+
+
+GROUPED = "instance,criterion,annotator,score,group\ni,c,Ann,4,crowd\ni,c,Bob,3,Expert\ni,c,Cid,3,\nj,c,Ann,2,arm b\n"
+
+
+def test_a_column_says_which_group_people_count_in(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(GROUPED, encoding="utf-8")
+    study = load_study(path, slug="s", format="ratings-csv")
+    groups = {one.person: one.group for one in study.submissions}
+    assert groups == {"Ann": Group.CROWD, "Bob": Group.EXPERT, "Cid": None}
+    assert any(
+        "group is none of team, expert, crowd" in note and note.endswith(": 1.") for note in study.notes
+    )
+    path.write_text(GROUPED.replace("arm b", "team"), encoding="utf-8")
+    with pytest.raises(InputError, match="line 5: counts 'Ann' as team, and a row before it as crowd"):
+        load_study(path, slug="s", format="ratings-csv")

@@ -8,10 +8,10 @@ from dataclasses import replace
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Person, Submission, Task
+from coeval.domain import Group, Person, Submission, Task
 from coeval.store.engines.statements import chunks, insert, scalar
 from coeval.store.queries import tasks
-from coeval.store.queries.people import people
+from coeval.store.queries.people import members, people
 from coeval.store.queries.scrutiny.submissions import SUBMISSION
 
 SAVED = (*(column for column in SUBMISSION.columns if column != "revision"), "import_batch")
@@ -41,13 +41,18 @@ def list_unfinished(db: Database) -> list[tuple[int, str]]:
     return [(row["id"], row["slug"]) for row in unfinished]
 
 
-def add_person(db: Database, batch: int, name: str) -> Person:
-    """The person of that name; one who was not known before goes with the import if it does not end well."""
+def add_person(db: Database, batch: int, name: str, group: Group | None = None) -> Person:
+    """The person of that name; one who was not known before goes with the import if it does not end well.
+
+    ``group`` is that of a new person: what owners decided about somebody who is here already stays.
+    """
     known = people.get_person(db, name)
     if known is not None:
         return known
     person = people.ensure_person(db, name)
     insert(db, "import_batch_person", import_batch=batch, person=person.id)
+    if group is not None:
+        members.set_group(db, person.id, group)
     return person
 
 
