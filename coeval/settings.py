@@ -220,6 +220,13 @@ def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
     )
 
 
+def bare_environment(**more: str) -> dict[str, str]:
+    """The environment for a process of ours that needs no key and no password, with some values of its own."""
+    secret = ("KEY", "TOKEN", "SECRET", "PASSWORD", "OPENAI_")
+    kept = {name: value for name, value in os.environ.items() if not any(word in name for word in secret)}
+    return kept | more
+
+
 def spare_gradio() -> None:
     """Have Gradio sum up its events rarely: it does so at every event, over all events so far, for no page of ours."""
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000")

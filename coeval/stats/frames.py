@@ -77,7 +77,8 @@ class StudyFrames:
         score actually shown; nan when blind), ``planted_score`` (whether a wrong score was shown on purpose),
         ``planted_error`` (what was wrong on purpose, if anything: score or evidence), ``first_score`` (in the arm
         ``first``: the score given before the draft was shown),
-        ``wall_seconds`` and ``active_seconds`` (nan when untimed), ``submitted_at`` (ISO 8601, UTC).
+        ``wall_seconds`` and ``active_seconds`` (nan when untimed), ``submitted_at`` (UTC, a time or ISO 8601). Names
+        and texts may be categories, so that each is kept once.
     actions : how often each action was taken: ``annotator, criterion, arm, kind, action, n``.
     drafts : ``run, run_label, shown, instance, criterion, score`` (nan when unscored), ``spread`` (standard
         deviation over samples, nan with one sample).
@@ -123,8 +124,9 @@ class StudyFrames:
 
         ``genuine`` says that nothing was wrong on purpose in the draft.
         """
-        known = self.scores.dropna(subset=["score"]).reset_index(drop=True)
-        who = pd.Index(self.annotators).get_indexer(pd.Index(known["annotator"]))
+        there = self.scores["score"].notna()
+        known = (self.scores if there.all() else self.scores[there]).reset_index(drop=True)
+        who = places_in(pd.Index(self.annotators), known["annotator"])
         return known.assign(
             score=known["score"].astype(float),
             unit=self._unit_codes(known),
@@ -140,7 +142,8 @@ class StudyFrames:
     @cached_property
     def genuine(self) -> pd.DataFrame:
         """``scored`` without those shown a draft that was wrong on purpose."""
-        return self.scored[self.scored["genuine"]]
+        keep = self.scored["genuine"]
+        return self.scored if keep.all() else self.scored[keep]
 
     @cached_property
     def unaided(self) -> pd.DataFrame:
@@ -193,7 +196,7 @@ class StudyFrames:
 
     def _unit_codes(self, frame: pd.DataFrame) -> Codes:
         places = [
-            index.get_indexer(pd.Index(frame[column]))
+            places_in(index, frame[column])
             for index, column in zip(self._places, ("instance", "criterion"), strict=True)
         ]
         for place, column, table in zip(
@@ -215,7 +218,8 @@ class StudyFrames:
     @cached_property
     def group_of(self) -> dict[Any, str]:
         """Each annotator's group."""
-        return dict(zip(self.scored["annotator"], self.scored["group"], strict=True))
+        first = self.scored.drop_duplicates("annotator", keep="last")
+        return dict(zip(first["annotator"], first["group"], strict=True))
 
     @cached_property
     def shown_scores(self) -> pd.Series[float]:
@@ -246,7 +250,7 @@ class StudyFrames:
     def ratings(self, scored: pd.DataFrame | None = None, llm: bool = False) -> Ratings:
         """People's scores as annotators x units, optionally with the shown run as one more annotator."""
         known = self.scored if scored is None else scored
-        who, annotator = np.unique(known["who"].to_numpy(dtype=np.int64), return_inverse=True)
+        who, annotator = renumbered(known["who"].to_numpy(dtype=np.int64))
         names = [self.annotators[k] for k in who]
         unit, values = known["unit"].to_numpy(), known["score"].to_numpy(dtype=float)
         if llm and len(self.shown_scores):
@@ -258,7 +262,7 @@ class StudyFrames:
 
     def _coded(self, names: tuple[Any, ...], annotator: Codes, unit: Codes, values: Numbers) -> Ratings:
         """Ratings over the scale's points where every score is one of them, else over the scores that occur."""
-        places, unit = np.unique(unit, return_inverse=True)
+        places, unit = renumbered(np.asarray(unit, dtype=np.int64))
         criteria = [self.criteria[k] for k in np.unique(places % max(len(self.criteria), 1))]
         points = self.points(criteria)
         codes, categories = pd.factorize(values, sort=True)
@@ -267,12 +271,28 @@ class StudyFrames:
             categories = np.asarray(points)
         return Ratings(
             names,
-            list(places),
+            places.tolist(),
             np.asarray(categories, dtype=float),
             np.asarray(annotator, np.int64),
             np.asarray(unit, np.int64),
             np.asarray(codes, np.int64),
         )
+
+
+def renumbered(codes: Codes) -> tuple[Codes, Codes]:
+    """The codes that occur, in order, and each code's place among them; quicker than sorting where codes are low."""
+    seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=bool)
+    seen[codes] = True
+    places = np.flatnonzero(seen)
+    return places, (np.cumsum(seen) - 1)[codes]
+
+
+def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
+    """The place in ``index`` of each value, -1 where it is not there; each category is looked up once."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return np.asarray(index.get_indexer(pd.Index(column)), dtype=np.int64)
+    of_category = np.append(index.get_indexer(column.cat.categories), -1)
+    return np.asarray(of_category[column.cat.codes], dtype=np.int64)
 
 
 def once(statistic: Callable[..., Found]) -> Callable[..., Found]:

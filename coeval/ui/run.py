@@ -17,6 +17,7 @@ from coeval.study.access import Context
 from coeval.study.hosting.leftovers import sweep
 from coeval.study.hosting.opening import open_kept
 from coeval.study.importing.demo import ensure_demo
+from coeval.study.statistics import compute_apart
 from coeval.ui.app import build_app
 from coeval.ui.server.connections import build_protocol
 from coeval.ui.server.logs import ShortLines
@@ -56,6 +57,7 @@ def run_server(
     # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would
     # end the process there and then, before the last snapshot
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    readings = compute_apart(context)
     config = _config(context, host, port)
     when_built()
     try:
@@ -65,6 +67,7 @@ def run_server(
     finally:
         if keeper:
             keeper.stop()
+        readings.close()
         store.close()
 
 

@@ -264,13 +264,13 @@ def scrutiny_doors() -> list[Door]:
 
 def downloads() -> list[Door]:
     tables, figure = "/download/{task}/paper-tables.zip", "/download/{task}/charts/agreement/alpha.csv"
-    of_tables = ("get_paper_tables", "get_report", "get_frames", "get_statistic")
+    of_tables = ("get_paper_tables", "get_report", "get_reading")
     return [
         Door("exporting.export.export_zip", at("GET", "/download/{task}/export.zip")),
         Door("exporting.export.export_table", at("GET", "/download/{task}/scores.csv")),
         *(Door(f"statistics.{name}", at("GET", tables)) for name in of_tables),
-        Door("statistics.get_statistic", at("GET", figure), says="no chart"),
-        Door("statistics.get_statistic", event(MAIN, "agreement", "select"), part=True),
+        Door("statistics.get_reading", at("GET", figure), says="no chart"),
+        Door("statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
         Door("crowd.overview.export_participants", at("GET", "/s/{task}/participants.csv?ids=1", "joined")),
         Door("crowd.overview.get_overview", at("GET", "/s/{task}/participants.csv", "joined")),
     ]
@@ -464,6 +464,7 @@ ELSEWHERE = {
     "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
     "coeval.study.exporting.export.export_folder": "cli/output.py",
     "coeval.study.statistics.get_table_files": "cli/output.py",
+    "coeval.study.statistics.get_frames": "study/replicating/coeval_paper.py",
     "coeval.study.drafting.batches.read_results": "cli/batches.py",
     "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",

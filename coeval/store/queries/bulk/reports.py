@@ -17,13 +17,13 @@ SELECT id, external_id AS instance, document, system FROM instance WHERE task = 
 
 SCORES = f"""
 SELECT s.annotator, s.instance, s.criterion, {OUTCOME} AS arm, s.score, d.score AS draft_score,
-  s.shown_score, coalesce(s.planted = 'score', 0) AS planted_score, coalesce(s.planted, '') AS planted_error,
+  s.shown_score, coalesce(s.planted, '') AS planted_error,
   CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
     AND f.instance = s.instance AND f.criterion = s.criterion) END AS first_score,
   CASE s.planted WHEN 'evidence' THEN EXISTS (SELECT 1 FROM planted_error w
     JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row AND r.action IN ('delete', 'revise')
     WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion) END AS line_caught,
-  s.bulk, s.active_ms, s.opened_at, s.submitted_at, s.revision
+  s.active_ms, s.opened_at, s.submitted_at
 FROM submission s
 CROSS JOIN instance i
 CROSS JOIN criteria_set_member m
@@ -37,9 +37,9 @@ WHERE i.id = s.instance AND i.task = :task AND m.criterion = s.criterion AND m.c
 ORDER BY s.id
 """
 """What current_submission holds, by ids: one pass over the table in its own order takes half the time of a
-join that fetches the names, and 100,000 scores are waited for. ``planted_score`` says whether the score shown was
-wrong on purpose; ``planted_error`` also names a line of evidence that was, and ``line_caught`` whether that line was
-not let stand. ``first_score`` is the one given before the draft was shown."""
+join that fetches the names, and 100,000 scores are waited for. ``planted_error`` says whether the score shown, or a
+line of evidence, was wrong on purpose, and ``line_caught`` whether that line was not let stand. ``first_score`` is the
+one given before the draft was shown."""
 
 ACTIONS = f"""
 SELECT p.name AS annotator, c.text AS criterion,
@@ -115,8 +115,8 @@ GROUP BY v.action
 """
 
 
-BLOCK = 200
-"""Rows turned into columns at a time: tuples that die young cost half of what 100,000 kept ones do."""
+BLOCK = 5_000
+"""Rows handed on at a time, to be turned into columns and forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,10 @@ class Result:
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.cursor)
 
-    def columns(self) -> list[list[Any]]:
-        """The values of all rows, column by column."""
-        columns: list[list[Any]] = [[] for _ in self.names]
+    def blocks(self) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows, some at a time."""
         while block := self.cursor.fetchmany(BLOCK):
-            for column, values in zip(columns, zip(*block, strict=True), strict=True):
-                column.extend(values)
-        return columns
+            yield block
 
 
 def read(db: Database, sql: str, **values: Any) -> Result:
@@ -160,3 +157,17 @@ def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
     """
     fingerprint: tuple[Any, ...] = db.conn.execute(FINGERPRINT, {"task": task}).fetchone()
     return fingerprint
+
+
+def count_submissions(fingerprint: tuple[Any, ...]) -> int:
+    """How many submissions a file of this fingerprint has at most, of all tasks."""
+    return int(fingerprint[0] or 0)
+
+
+def count_since(db: Database, task: int, fingerprint: tuple[Any, ...]) -> int:
+    """How many submissions of a task were saved since its fingerprint was this."""
+    sql = (
+        "SELECT count(*) FROM submission s JOIN instance i ON i.id = s.instance"
+        f" WHERE s.id > ? AND i.task = ? AND {published('s')}"
+    )
+    return int(db.conn.execute(sql, [count_submissions(fingerprint), task]).fetchone()[0])

@@ -165,7 +165,7 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str) -> Update:
     return {
         parts.section: gr.Radio(visible=True),
         parts.downloads: downloads_view(slug),
-        parts.tiles: with_links(slug, [page.banner, tiles]),
+        parts.tiles: with_links(slug, [page.as_of, page.banner, tiles]),
         parts.tables: with_links(slug, [*page.tables, notes_view(page.notes)]),
     }
 

@@ -14,7 +14,7 @@ from coeval.ui.components.view import Node, el, table
 
 Get = Callable[..., Any]
 """A statistic of the task at hand: ``get(function)``, or with the tables it looks at besides, as
-``get(function, tables=("actions",))``; see study.statistics."""
+``get(function, tables=("actions",))``; see study.computing.readings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,12 @@ class Figure:
 class Page:
     """A section as shown. ``notes`` are sentences on what was left out, or is undefined, and why.
 
-    ``banner`` is what to know before the numbers are read. ``whole`` is false while there is more to come.
+    ``as_of`` tells of which time the numbers are, where something was saved since; ``banner`` is what to know before
+    they are read. ``whole`` is false while there is more to come.
     """
 
     tiles: Sequence[Node] = ()
+    as_of: Node | None = None
     banner: Node | None = None
     figures: Sequence[Figure] = ()
     tables: Sequence[Node | None] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import pandas as pd
 
@@ -14,11 +13,13 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.report.notes import study_notes
 from coeval.stats.report.registry import list_tables
 from coeval.study.access import Context
-from coeval.study.statistics import get_statistic
-from coeval.ui.components.estimate_words import shown
+from coeval.study.computing.helper import HelperEndedError
+from coeval.study.computing.readings import Reading
+from coeval.study.statistics import get_reading
+from coeval.ui.components.estimate_words import plural, shown
 from coeval.ui.components.view import Node
 from coeval.ui.study_app.agreement import agreement, alignment, assistance, changes, systems, times
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, data_table, message
+from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, data_table, message
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
 
@@ -50,14 +51,40 @@ def get_pages(context: Context, person: Person, slug: str, section: str) -> Iter
     """
     if section not in SECTIONS:
         raise NotFoundError(f"There is no section “{section[:80]}”; there are: {', '.join(SECTIONS)}.")
-    get = partial(get_statistic, context, person, slug)
+    reading = get_reading(context, person, slug)
+    try:
+        yield from _build_pages(section, reading)
+    except HelperEndedError:  # what this section needs was not computed while that state was at hand
+        yield from _build_pages(section, get_reading(context, person, slug, newest=True))
+
+
+def _build_pages(section: str, reading: Reading) -> Iterator[Page]:
+    get = reading.get
     if not get(count_submissions):
         text = "As soon as the first submission is saved, it counts here."
         yield Page(banner=message("Nobody has scored anything yet", text))
         return
     for page in SECTIONS[section].build(get):
         further = _further_tables(get, section) if page.whole else []
-        yield replace(page, tables=[*page.tables, *further], notes=[*get(list_notes), *page.notes])
+        since = reading.count_saves_since()
+        yield replace(
+            page,
+            tables=[*page.tables, *further],
+            notes=[*get(list_notes), *page.notes],
+            as_of=_as_of(reading.taken_at, since) if since else None,
+        )
+
+
+def _as_of(taken_at: str, since: int) -> Node:
+    """Of which time the numbers are.
+
+    >>> _as_of("2026-01-31T14:02:10.000Z", 312)["children"]
+    ['As of 14:02 UTC, 312 saves since. Newer figures are computed meanwhile: choose the section again to see them.']
+    """
+    return banner(
+        f"As of {taken_at[11:16]} UTC, {plural(since, 'save')} since. Newer figures are computed meanwhile: choose the "
+        "section again to see them."
+    )
 
 
 def _further_tables(get: Get, section: str) -> list[Node | None]:

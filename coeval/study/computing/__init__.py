@@ -1,0 +1,1 @@
+"""How statistics come about: the tables they rest on, what is kept of them, and the process that computes many."""

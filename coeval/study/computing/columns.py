@@ -1,0 +1,89 @@
+"""The answer of a query as columns of a table, block by block: no row and no text is kept twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from coeval.store.queries.bulk import reports
+
+Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
+"""Turns the values of one column, of some rows, into an array."""
+
+
+class Texts:
+    """A column of few different texts: each is kept once, the rows hold its number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, values: tuple[Any, ...]) -> npt.NDArray[Any]:
+        numbers = self.numbers
+        for value in dict.fromkeys(values):
+            numbers.setdefault(value, len(numbers))
+        return np.array([numbers[value] for value in values], dtype=np.int32)
+
+    def column(self, codes: npt.NDArray[Any]) -> pd.Categorical:
+        return _categories(codes, list(self.numbers))
+
+
+def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
+    """A column of ids as the names that they stand for."""
+    codes, present = pd.factorize(ids)
+    return _categories(codes, [names[one] for one in present.tolist()])
+
+
+def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical:
+    """What each code stands for; the categories are in the order of their names, as sorted texts would be."""
+    order = sorted(set(names))
+    place = {name: number for number, name in enumerate(order)}
+    kind = np.int8 if len(order) < 128 else np.int32
+    moved = np.array([place[name] for name in names], dtype=kind)
+    codes = moved[codes] if len(moved) else codes.astype(kind)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(order, dtype=object))
+
+
+def read_numbers(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Numbers, nan where missing."""
+    return np.array(values, dtype=float)
+
+
+def read_whole(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    return np.array(values, dtype=np.int64)
+
+
+def read_flags(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    return np.array(values, dtype=bool)
+
+
+def read_texts(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = values
+    return texts
+
+
+def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Times of ISO 8601 as UTC, to the millisecond; NaT where missing."""
+    try:
+        # in the one form that times are written in, the letter at the end left out
+        return np.array(values, dtype="U23").astype("datetime64[ms]")
+    except ValueError:
+        moments = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601", utc=True)
+        return np.asarray(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[ms]"))
+
+
+def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str, npt.NDArray[Any]]:
+    """Every column of an answer; those that ``kinds`` does not name are texts."""
+    readers = [kinds.get(name, read_texts) for name in result.names]
+    parts: list[list[npt.NDArray[Any]]] = [[reader(())] for reader in readers]
+    for block in result.blocks():
+        for part, reader, values in zip(parts, readers, zip(*block, strict=True), strict=True):
+            part.append(reader(values))
+    columns = {}
+    for name in result.names:
+        columns[name] = np.concatenate(parts.pop(0))
+    return columns

@@ -1,0 +1,170 @@
+"""A process that computes statistics of one task from one state of the file, and ends: what it held goes with it.
+
+``python -m coeval.study.computing.helper`` loads the libraries and waits. It is then told a file and a task, reads
+them in one transaction, and answers with results, each a pickle through its standard input and output. It ends when
+nobody has asked for a while, and when whoever started it does.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from coeval.errors import StorageError
+from coeval.settings import bare_environment
+from coeval.stats.frames import StudyFrames
+from coeval.store import Database, Store
+from coeval.store.queries import tasks
+from coeval.store.queries.bulk import reports
+from coeval.study.computing.study_frames import TaskFrames
+
+IDLE_SECONDS = 60.0
+"""How long the tables are kept after the last question."""
+
+PAUSE_SECONDS = 0.2
+"""Once nobody has asked for so long, the remaining tables are read, so that the transaction can end."""
+
+NICE = 10
+"""People who save go first."""
+
+Statistic = Callable[[StudyFrames], Any]
+
+
+class HelperEndedError(StorageError):
+    """The process has ended, with what it had read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the process has read: the state that the file was in, and when."""
+
+    fingerprint: tuple[Any, ...]
+    seconds: float
+
+
+class Helper:
+    """The process, as the one that started it sees it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "coeval.study.computing.helper"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[3],
+            # one thread for linear algebra: the other core is for the people who save
+            env=bare_environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"),
+            start_new_session=True,
+        )
+
+    def open(self, path: Path, slug: str) -> Opened:
+        """Have it read a task.
+
+        Raises:
+            HelperEndedError: it cannot.
+        """
+        opened: Opened = self._ask((str(path.absolute()), slug))
+        return opened
+
+    def compute(self, statistic: Statistic, tables: tuple[str, ...]) -> Any:
+        """The result of a pure function of the frames, which pickle can name; what it raises is raised here.
+
+        Raises:
+            HelperEndedError: the process has ended.
+        """
+        return self._ask((statistic, tables))
+
+    def _ask(self, question: Any) -> Any:
+        questions, answers = self._process.stdin, self._process.stdout
+        assert questions is not None and answers is not None
+        try:
+            pickle.dump(question, questions)
+            questions.flush()
+            error, answer = pickle.load(answers)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as ended:
+            self.close()
+            raise HelperEndedError(
+                "The process that computed this report has ended before it was done: ask again, and if it happens "
+                "again, see whether the machine runs out of memory."
+            ) from ended
+        if error is not None:
+            raise error
+        return answer
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End the process now, whatever it is doing."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._process.wait()
+
+
+# ---- inside the process ---------------------------------------------------------------------------------------------
+
+
+def answer_questions(questions: BinaryIO, answers: BinaryIO) -> None:
+    """Read the task that is asked for first, then answer until nobody asks any more."""
+    path, slug = pickle.load(questions)
+    store, started = Store(path, read_only=True), time.perf_counter()
+    with store.read() as db:
+        task = tasks.get_task(db, slug)
+        if task is None:
+            raise LookupError(f"there is no task {slug}")
+        fingerprint, frames = reports.get_fingerprint(db, task.id), TaskFrames(task)
+        frames.get(db)
+        _send(answers, None, Opened(fingerprint, time.perf_counter() - started))
+        while _is_asked(questions, PAUSE_SECONDS):
+            _answer(questions, answers, frames, db)
+        frames.read_more(db)
+    while _is_asked(questions, IDLE_SECONDS):
+        _answer(questions, answers, frames, db)
+
+
+def _is_asked(questions: BinaryIO, seconds: float) -> bool:
+    return bool(select.select([questions], [], [], seconds)[0])
+
+
+def _answer(questions: BinaryIO, answers: BinaryIO, frames: TaskFrames, db: Database) -> None:
+    statistic, tables = pickle.load(questions)
+    try:
+        error, answer = None, statistic(frames.get(db, tables))
+    except Exception as failure:
+        error, answer = failure, None
+    _send(answers, error, answer)
+
+
+def _send(answers: BinaryIO, error: Exception | None, answer: Any) -> None:
+    answers.write(pickle.dumps((error, answer), pickle.HIGHEST_PROTOCOL))
+    answers.flush()
+
+
+def main() -> None:
+    os.nice(NICE)
+    # nothing but answers may stand in what the other side reads
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    # unbuffered: what is buffered would not show to select
+    questions = os.fdopen(os.dup(0), "rb", buffering=0)
+    with suppress(EOFError):  # whoever asked has gone
+        answer_questions(questions, answers)
+
+
+if __name__ == "__main__":
+    # under the name by which pickle knows what is sent
+    from coeval.study.computing import helper
+
+    helper.main()

@@ -1,0 +1,202 @@
+"""Readings of a task: what was computed from one state of the file, kept until there is a newer one.
+
+Of a small file a reading is made anew whenever something changed. Where a server has many submissions, a process of
+its own makes it (``coeval.study.computing.helper``), and while people save, the last reading is shown with its time
+until the next is there.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from coeval.clock import now
+from coeval.domain import Task
+from coeval.stats.frames import StudyFrames
+from coeval.store import Store
+from coeval.store.queries.bulk import reports
+from coeval.study.computing.helper import Helper, HelperEndedError
+from coeval.study.computing.study_frames import TaskFrames
+
+log = logging.getLogger(__name__)
+
+Statistic = Callable[[StudyFrames], Any]
+Fingerprint = tuple[Any, ...]
+
+LARGE = 50_000
+"""Submissions of a file above which a server has its reports computed by processes of their own."""
+
+QUICK_SECONDS = 2.0
+"""A report that takes no longer is waited for rather than shown as it was."""
+
+REST = 5.0
+"""How many times as long as the last reading took passes before the next is made, while people save."""
+
+
+@dataclass(eq=False, slots=True)
+class Reading:
+    """What was computed of a task from one state of the file, ``fingerprint``, and since ``taken_at``."""
+
+    store: Store
+    task: Task
+    fingerprint: Fingerprint
+    helper: Helper | None = None
+    taken_at: str = field(default_factory=now)
+    seconds: float = 0.0
+    """What reading and computing took so far."""
+    results: dict[tuple[Statistic, tuple[str, ...]], Any] = field(default_factory=dict)
+    _frames: TaskFrames | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _begun: float = field(default_factory=time.monotonic)
+
+    def get(self, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
+        """A statistic, computed once: two who ask at once wait for one computation, rather than make two.
+
+        Raises:
+            HelperEndedError: it is not known, and the process that knew the state has ended.
+        """
+        key = statistic, tables
+        with self._lock:
+            if key not in self.results:
+                self.results[key] = self.compute(statistic, tables)
+            return self.results[key]
+
+    def compute(self, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
+        """A statistic whose result is not kept."""
+        with self._lock:
+            started = time.perf_counter()
+            try:
+                if self.helper is not None:
+                    return self.helper.compute(statistic, tables)
+                return statistic(self.read_frames(tables))
+            finally:
+                self.seconds += time.perf_counter() - started
+
+    def read_frames(self, tables: tuple[str, ...] = ()) -> StudyFrames:
+        """The frames themselves, in this process."""
+        with self._lock, self.store.read() as db:
+            self._frames = self._frames or TaskFrames(self.task)
+            return self._frames.get(db, tables)
+
+    def count_saves_since(self) -> int:
+        """How many submissions of the task were saved since."""
+        with self.store.read() as db:
+            return reports.count_since(db, self.task.id, self.fingerprint)
+
+    @property
+    def rested(self) -> bool:
+        """Whether it is time for the next."""
+        return time.monotonic() - self._begun > self.seconds * (1 + REST)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can be computed any more: what was is all there is."""
+        return self.helper is not None and not self.helper.alive
+
+    def close(self) -> None:
+        if self.helper is not None:
+            self.helper.close()
+
+
+class Readings:
+    """The newest reading of each task of an open file, and the process that waits to make the next."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.apart = False
+        """Whether large reports are computed by processes of their own."""
+        self._newest: dict[int, Reading] = {}
+        self._renewed: set[int] = set()
+        """The tasks of which a newer reading is on its way."""
+        self._waiting: Helper | None = None
+        self._lock = threading.Lock()
+
+    def get(self, task: Task, fingerprint: Fingerprint, *, newest: bool = False) -> Reading:
+        """The reading of a task whose state now has this fingerprint.
+
+        While people save, a large one may be of an earlier state, unless the ``newest`` is asked for.
+        """
+        with self._lock:
+            known = self._newest.get(task.id)
+        if known is not None and known.fingerprint == fingerprint and not (newest and known.ended):
+            return known
+        if known is None or newest or not self._is_large(fingerprint) or known.seconds <= QUICK_SECONDS:
+            return self._keep(self._read(task, fingerprint))
+        if known.rested:
+            self._renew(task, fingerprint, known)
+        return known
+
+    def _is_large(self, fingerprint: Fingerprint) -> bool:
+        return self.apart and reports.count_submissions(fingerprint) > LARGE
+
+    def _read(self, task: Task, fingerprint: Fingerprint) -> Reading:
+        if not self._is_large(fingerprint):
+            return Reading(self.store, task, fingerprint)
+        with self._lock:
+            helper, self._waiting = self._waiting, None
+        if helper is None or not helper.alive:
+            helper = Helper()
+        opened = helper.open(self.store.path, task.slug)
+        self.stand_by()
+        return Reading(self.store, task, opened.fingerprint, helper, seconds=opened.seconds)
+
+    def _keep(self, reading: Reading) -> Reading:
+        with self._lock:
+            before = self._newest.get(reading.task.id)
+            self._newest[reading.task.id] = reading
+        if before is not None:
+            if before.fingerprint == reading.fingerprint:
+                reading.results.update(before.results)
+            before.close()
+        return reading
+
+    def _renew(self, task: Task, fingerprint: Fingerprint, known: Reading) -> None:
+        """Compute behind the scenes what the last reading was asked for, and keep that from then on."""
+        with self._lock:
+            if task.id in self._renewed:
+                return
+            self._renewed.add(task.id)
+
+        def run() -> None:
+            try:
+                reading = self._read(task, fingerprint)
+                for statistic, tables in list(known.results):
+                    reading.get(statistic, tables)
+                self._keep(reading)
+            except HelperEndedError as ended:
+                log.warning("%s", ended)
+            finally:
+                with self._lock:
+                    self._renewed.discard(task.id)
+
+        threading.Thread(target=run, name=f"report on {task.slug}", daemon=True).start()
+
+    def stand_by(self) -> None:
+        """Have a process load its libraries, so that the next report need not wait for that."""
+        with self._lock:
+            if self._waiting is None or not self._waiting.alive:
+                self._waiting = Helper()
+
+    def close(self) -> None:
+        """End every process."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, None
+            readings = list(self._newest.values())
+            self._newest.clear()
+        if waiting is not None:
+            waiting.close()
+        for reading in readings:
+            reading.close()
+
+
+READINGS: WeakKeyDictionary[Store, Readings] = WeakKeyDictionary()
+"""Those of each open file."""
+
+
+def get_readings(store: Store) -> Readings:
+    return READINGS.setdefault(store, Readings(store))

@@ -1,0 +1,148 @@
+"""What a task's statistics are computed from, read from the store column by column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from coeval.domain import Task
+from coeval.stats.frames import ACTION_COLUMNS, QUOTE_COLUMNS, StudyFrames
+from coeval.store import Database
+from coeval.store.queries import criteria
+from coeval.store.queries.bulk import reports
+from coeval.store.queries.people import people
+from coeval.store.queries.people.members import list_groups
+from coeval.study.computing.columns import (
+    Block,
+    Texts,
+    named,
+    read_columns,
+    read_flags,
+    read_numbers,
+    read_times,
+    read_whole,
+)
+
+NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
+MORE = {"actions": (reports.ACTIONS, ACTION_COLUMNS), "quotes": (reports.QUOTES, QUOTE_COLUMNS)}
+"""Tables that few statistics look at, with their queries and columns: each is read when one asks for it."""
+
+SCORE_KINDS: dict[str, Block] = {
+    "annotator": read_whole,
+    "instance": read_whole,
+    "criterion": read_whole,
+    "score": read_numbers,
+    "draft_score": read_numbers,
+    "shown_score": read_numbers,
+    "first_score": read_numbers,
+    "line_caught": read_numbers,
+    "active_ms": read_numbers,
+    "opened_at": read_times,
+    "submitted_at": read_times,
+}
+
+
+class TaskFrames:
+    """The frames of a task as they are read: the scores first, a table of ``MORE`` when it is asked for."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._known: dict[tuple[str, ...], StudyFrames] = {}
+        self._more: dict[str, pd.DataFrame] = {}
+
+    def get(self, db: Database, tables: Sequence[str] = ()) -> StudyFrames:
+        """The frames with these further tables, the others empty; ``db`` is asked for what was not read yet."""
+        key = tuple(tables)
+        if key not in self._known:
+            self.read_more(db, key)
+            more: dict[str, Any] = {name: self._more[name] for name in key}
+            self._known[key] = replace(self.get(db), **more) if key else _read_scores(db, self.task)
+        return self._known[key]
+
+    def read_more(self, db: Database, tables: Sequence[str] = tuple(MORE)) -> None:
+        """Read further tables now, for whoever may ask for them later."""
+        for name in tables:
+            if name not in self._more:
+                self._more[name] = _read_more(db, self.task, name)
+
+
+def _read_scores(db: Database, task: Task) -> StudyFrames:
+    """The frames without the tables of ``MORE``."""
+    current = criteria.get_criteria_set(db, task.id)
+    set_id = current.id if current else 0
+    members = current.criteria if current else ()
+    ids, instances = _read_instances(db, task)
+    texts = {criterion.id: criterion.text for criterion in members}
+    return StudyFrames(
+        task=task.slug,
+        criteria=[criterion.text for criterion in members],
+        scales={criterion.text: (criterion.scale.low, criterion.scale.high) for criterion in members},
+        instances=instances,
+        scores=_read_saved(db, task, set_id, dict(zip(ids, instances["instance"], strict=True)), texts),
+        actions=NO_ACTIONS,
+        drafts=_read_drafts(db, task, set_id),
+    )
+
+
+def _read_more(db: Database, task: Task, name: str) -> pd.DataFrame:
+    sql, columns = MORE[name]
+    current = criteria.get_criteria_set(db, task.id)
+    rows = list(reports.read(db, sql, task=task.id, criteria_set=current.id if current else 0))
+    return pd.DataFrame(rows, columns=list(columns)).astype({"n": np.int64})
+
+
+def _read_instances(db: Database, task: Task) -> tuple[list[int], pd.DataFrame]:
+    columns = read_columns(reports.read(db, reports.INSTANCES, task=task.id), {"id": read_whole})
+    ids = columns.pop("id").tolist()
+    return ids, pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+
+
+def _read_saved(
+    db: Database, task: Task, criteria_set: int, instances: dict[int, str], texts: dict[int, str]
+) -> pd.DataFrame:
+    """A row for each latest submission; every name and text in it is kept once."""
+    arm, planted = Texts(), Texts()
+    kinds: dict[str, Block] = {**SCORE_KINDS, "arm": arm, "planted_error": planted}
+    result = reports.read(db, reports.SCORES, task=task.id, criteria_set=criteria_set)
+    columns: dict[str, Any] = read_columns(result, kinds)
+    everybody = people.list_people(db)
+    columns["group"] = named(columns["annotator"], list_groups(db))
+    columns["annotator"] = named(columns["annotator"], {person.id: person.name for person in everybody})
+    columns["instance"] = named(columns["instance"], instances)
+    columns["criterion"] = named(columns["criterion"], texts)
+    columns["arm"] = arm.column(columns["arm"])
+    columns["planted_error"] = planted.column(columns["planted_error"])
+    columns["planted_score"] = np.asarray(columns["planted_error"] == "score")
+    columns["wall_seconds"] = (columns["submitted_at"] - columns.pop("opened_at")) / np.timedelta64(1, "s")
+    columns["active_seconds"] = columns.pop("active_ms") / 1000
+    return pd.DataFrame(columns, copy=False)
+
+
+def _read_drafts(db: Database, task: Task, criteria_set: int) -> pd.DataFrame:
+    coded = {name: Texts() for name in ("run_label", "instance", "criterion")}
+    kinds: dict[str, Block] = {
+        "run": read_whole,
+        "shown": read_flags,
+        "score": read_numbers,
+        "samples_json": _read_spreads,
+    }
+    result = reports.read(db, reports.DRAFTS, task=task.id, criteria_set=criteria_set)
+    columns: dict[str, Any] = read_columns(result, {**kinds, **coded})
+    for name, texts in coded.items():
+        columns[name] = texts.column(columns[name])
+    return pd.DataFrame(columns).rename(columns={"samples_json": "spread"})
+
+
+def _read_spreads(values: tuple[str, ...]) -> Any:
+    return np.array([_spread(samples) for samples in values], dtype=float)
+
+
+def _spread(samples_json: str) -> float:
+    """Standard deviation over a draft's samples (n - 1); NaN under two samples."""
+    samples = [] if samples_json == "[]" else json.loads(samples_json)
+    return float(np.std(samples, ddof=1)) if len(samples) > 1 else float("nan")
