@@ -74,13 +74,13 @@ def set_up(page: Page, host: LiveServer) -> str:
     """The owner signs in by name, writes the exam's key, and gives the task out; the address for Prolific."""
     sign_in(page, host)
     page.goto(f"{host.url}/admin/?task=exam&tab=crowd")
-    page.get_by_text("This task is open").wait_for()
+    page.get_by_text("Everyone on the team gets every instance").wait_for()
     page.get_by_text("Answer keys").click()
     page.fill("#crowd-keys textarea", KEYS)
     page.click("#crowd-keys-save")
     page.get_by_text("1 answer keys are set").wait_for()
     page.goto(f"{host.url}/admin/?task=demo&tab=crowd")
-    page.get_by_text("This task is open").wait_for()
+    page.get_by_text("Everyone on the team gets every instance").wait_for()
     numbers = {"k": 2, "batch": 2, "quota": 2, "tries": 1, "rate": 9}
     for name, value in numbers.items():
         page.fill(f"#crowd-{name} input", str(value))
