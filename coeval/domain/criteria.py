@@ -32,6 +32,15 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Guide:
+    """How to score by a criterion, for people and models alike: ``anchors`` says what each score means."""
+
+    definition: str = ""
+    anchors: tuple[tuple[int, str], ...] = ()
+    examples: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Criterion:
     """One statement to judge by. Its wording never changes: a new wording is a new criterion."""
 
@@ -41,6 +50,7 @@ class Criterion:
     scale: Scale = Scale()
     question: str = ""
     """What a free-text judge is asked; empty for the usual question, how well the output meets the criterion."""
+    guide: Guide = Guide()
     id: int = 0
 
 

@@ -8,6 +8,7 @@ from coeval.domain import Criterion, Instance, Scale, Task
 from coeval.llm.prompting.fencing import render_sample
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.template_files import load_template
+from coeval.rules.criterion_guides import guide_text
 
 
 def render_scale(scale: Scale) -> str:
@@ -23,6 +24,11 @@ def render_criterion(criterion: Criterion) -> str:
     """The criterion as people see it: its name, unless the text begins with it, and its text."""
     name, text = criterion.name.strip(), criterion.text.strip()
     return text if not name or text.lower().startswith(name.lower()) else f"{name}: {text}"
+
+
+def render_guided(criterion: Criterion) -> str:
+    """The criterion with its definition, the meanings of its scores and its examples, as far as it has them."""
+    return "\n".join(filter(None, (render_criterion(criterion), guide_text(criterion.guide))))
 
 
 def render_question(criterion: Criterion, task: Task) -> str:
@@ -44,6 +50,7 @@ def list_criteria(criteria: Sequence[Criterion]) -> str:
     """Criteria as a numbered list, each with its scale."""
     return "\n".join(
         f"[{number}] {render_criterion(criterion)} Scale: {render_scale(criterion.scale)}."
+        + (f"\n{guide}" if (guide := guide_text(criterion.guide)) else "")
         for number, criterion in enumerate(criteria, 1)
     )
 
@@ -80,7 +87,7 @@ def render_case(
     """The variables of a question about one instance by one criterion; ``case`` is what they have in common."""
     steps = options.steps.get(criterion.text, "").strip()
     values = task_values(task) | scale_values(criterion.scale)
-    values |= {"criterion": render_criterion(criterion), "reference": instance.reference.strip()}
+    values |= {"criterion": render_guided(criterion), "reference": instance.reference.strip()}
     values["question"] = render_question(criterion, task)
     values["sample"] = render_sample(task, instance, reference=options.reference)
     values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""

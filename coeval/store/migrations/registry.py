@@ -38,6 +38,7 @@ from coeval.store.migrations.m085_criterion_question import m085_criterion_quest
 from coeval.store.migrations.m090_stopping_rule import m090_stopping_rule
 from coeval.store.migrations.m095_waiting import m095_waiting
 from coeval.store.migrations.m096_layout import m096_layout
+from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 
 migrations = Migrations("coeval")
 for migration in (
@@ -70,5 +71,6 @@ for migration in (
     m090_stopping_rule,
     m095_waiting,
     m096_layout,
+    m100_criterion_guide,
 ):
     migrations()(migration)

@@ -10,8 +10,26 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Action, Ballot, CriteriaSet, Criterion, Group, Origin, Person, Proposal, Scale, Vote
+from coeval.domain import (
+    Action,
+    Ballot,
+    CriteriaSet,
+    Criterion,
+    Group,
+    Guide,
+    Origin,
+    Person,
+    Proposal,
+    Scale,
+    Vote,
+)
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
+
+CRITERION = (
+    "SELECT c.*, g.definition, g.anchors_json, g.examples FROM criterion c"
+    " LEFT JOIN current_criterion_guide g ON g.criterion = c.id"
+)
+"""The start of every read of a criterion: what it says, and how to score by it."""
 
 
 def criterion_of(row: dict[str, Any]) -> Criterion:
@@ -21,7 +39,29 @@ def criterion_of(row: dict[str, Any]) -> Criterion:
         origin=Origin(row["origin"]),
         scale=Scale(row["scale_min"], row["scale_max"]),
         question=row["question"],
+        guide=_guide(row),
         id=row["id"],
+    )
+
+
+def _guide(row: dict[str, Any]) -> Guide:
+    if row["anchors_json"] is None:
+        return Guide()
+    anchors = tuple((int(score), str(meaning)) for score, meaning in json.loads(row["anchors_json"]))
+    return Guide(row["definition"], anchors, row["examples"])
+
+
+def record_guide(db: Database, criterion: int, guide: Guide, by: str) -> None:
+    """Put in force how to score by a criterion; what was in force before stays on record."""
+    insert(
+        db,
+        "criterion_guide",
+        criterion=criterion,
+        definition=guide.definition,
+        anchors_json=to_json(guide.anchors),
+        examples=guide.examples,
+        set_by=by,
+        set_at=now(),
     )
 
 
@@ -62,7 +102,7 @@ def find_criterion(db: Database, task: int, criterion: Criterion) -> Criterion |
     """The stored criterion of that wording and scale."""
     row = get_row(
         db,
-        "SELECT * FROM criterion WHERE task = ? AND text = ? AND scale_min = ? AND scale_max = ?",
+        f"{CRITERION} WHERE c.task = ? AND c.text = ? AND c.scale_min = ? AND c.scale_max = ?",
         [task, criterion.text, criterion.scale.low, criterion.scale.high],
     )
     return criterion_of(row) if row else None
@@ -80,7 +120,7 @@ def get_criteria_set(db: Database, task: int, version: int | None = None) -> Cri
         return None
     members = rows(
         db,
-        "SELECT c.* FROM criteria_set_member m JOIN criterion c ON c.id = m.criterion"
+        f"{CRITERION} JOIN criteria_set_member m ON m.criterion = c.id"
         " WHERE m.criteria_set = ? ORDER BY m.position",
         [head["id"]],
     )

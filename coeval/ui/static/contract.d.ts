@@ -76,6 +76,7 @@ interface Sheet {
   from_input?: string;
   nearly?: string;
   scale: number[] | null;
+  anchors?: [number, string][];
   draft_score: number | null;
   score: number | null;
   rows: SheetRow[];
@@ -175,6 +176,8 @@ interface StepCriterion {
   number: number;
   name: string;
   text: string;
+  definition: string;
+  examples: string;
   done: boolean;
   reopened: boolean;
 }
@@ -187,6 +190,8 @@ interface Evaluation {
   status: string;
   note: string;
   scale: number[];
+  /** What scores mean, as far as it is said. */
+  anchors: [number, string][];
   draft_score: number | null;
   revision: number;
   saved_at: string;

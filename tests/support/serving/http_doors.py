@@ -230,6 +230,10 @@ def steps(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     return {"steps-criterion": text, "steps-text": "1. Read."}
 
 
+def guide(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    return {"guide-criterion": "Use simple words.", "guide-definition": "Words of every day."}
+
+
 def run_label(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     return {"shown-run": {"own": "first", "other": "queued", "none": "no such run"}[which]}
 
@@ -300,6 +304,8 @@ def criteria_tab() -> list[Door]:
         ),
         Door("criteria.rounds.open_round", event(MAIN, "open-vote", put=lines)),
         Door("criteria.rounds.reopen_criteria", event(MAIN, "reopen")),
+        Door("criteria.rounds.get_criteria_set", event(MAIN, "guide-criterion", "input", put=guide)),
+        Door("criteria.guides.set_guide", event(MAIN, "guide-save", put=guide)),
         Door("drafting.proposing.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
     ]
 

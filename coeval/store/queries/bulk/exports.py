@@ -29,10 +29,12 @@ FROM instance WHERE task = :task ORDER BY position
 
 CRITERIA = """
 SELECT s.version, m.position, c.name, c.text AS criterion, c.origin, c.scale_min, c.scale_max, c.question,
-  s.established_at, s.established_by
+  coalesce(g.definition, '') AS definition, coalesce(g.anchors_json, '[]') AS anchors,
+  coalesce(g.examples, '') AS examples, s.established_at, s.established_by
 FROM criteria_set s
 JOIN criteria_set_member m ON m.criteria_set = s.id
 JOIN criterion c ON c.id = m.criterion
+LEFT JOIN current_criterion_guide g ON g.criterion = c.id
 WHERE s.task = :task ORDER BY s.version, m.position
 """
 

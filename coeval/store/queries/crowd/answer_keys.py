@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from coeval.clock import now
 from coeval.domain import AnswerKey, Attempt, Criterion, Graded
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
-from coeval.store.queries.criteria import criterion_of
+from coeval.store.queries.criteria import CRITERION, criterion_of
 
 
 def list_keys(db: Database, task: int) -> list[AnswerKey]:
@@ -24,7 +24,7 @@ def list_keys(db: Database, task: int) -> list[AnswerKey]:
 
 
 def get_criterion(db: Database, criterion: int) -> Criterion | None:
-    row = get_row(db, "SELECT * FROM criterion WHERE id = ?", [criterion])
+    row = get_row(db, f"{CRITERION} WHERE c.id = ?", [criterion])
     return criterion_of(row) if row else None
 
 

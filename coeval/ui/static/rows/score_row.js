@@ -14,7 +14,11 @@ export class ScoreRow extends Row {
     this.steps = scale.map((step) => this.buildStep(step));
     const group = el('div', { class: 'rt-score', role: 'radiogroup', 'aria-label': 'Score' }, ...this.steps);
     rovingGroup(group, this.steps);
-    this.body.append(group, this.note);
+    this.anchors = (table.sheet.anchors ?? []).map(([step, meaning]) =>
+      el('li', { 'data-step': step }, el('b', {}, String(step)), ` ${meaning}`),
+    );
+    const meanings = el('ul', { class: 'rt-anchors', 'aria-label': 'What the scores mean', dir: 'auto' });
+    this.body.append(group, this.note, this.anchors.length ? fill(meanings, ...this.anchors) : '');
     const { line, draft, action } = this.cells;
     this.cells = { line, draft, action };
     if (this.keepable) this.buildKeep();
@@ -116,6 +120,8 @@ export class ScoreRow extends Row {
     const chosen = decided ? this.scale.indexOf(score) : -1;
     const drafted = this.scale.indexOf(this.drafted);
     checkOne(this.steps, chosen, this.steps[Math.max(0, drafted)]);
+    for (const anchor of this.anchors)
+      anchor.classList.toggle('is-on', decided && anchor.dataset.step === String(score));
     this.keep?.setAttribute('aria-pressed', String(decided && score === this.drafted));
     this.change?.setAttribute('aria-pressed', String(decided && score !== this.drafted));
     this.node.dataset.action = decided ? (this.row.action ?? 'given') : 'none';

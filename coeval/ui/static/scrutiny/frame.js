@@ -45,6 +45,9 @@ export class Frame {
     this.steps = new Steps(actions.criterion);
     this.title = el('h2', { class: 'wb-title', dir: 'auto' });
     this.anchor = el('p', { class: 'wb-anchor', dir: 'auto' });
+    this.definition = el('p', { class: 'wb-anchor', dir: 'auto' });
+    this.examples = el('div', { class: 'ce-markdown', dir: 'auto' });
+    this.moreExamples = el('details', { class: 'wb-examples' }, el('summary', {}, 'Examples'), this.examples);
     this.note = el('p', { class: 'wb-arm' });
     /** Where the table of the evaluation goes. */
     this.place = el('div');
@@ -93,6 +96,8 @@ export class Frame {
       { class: 'ce-card', 'aria-label': 'Evaluation' },
       this.title,
       this.anchor,
+      this.definition,
+      this.moreExamples,
       this.note,
       this.place,
     );
@@ -143,6 +148,9 @@ export class Frame {
     else this.loadNote(step.evaluation);
     this.viewButton.hidden = step.task.layout !== 'choice' || step.criteria.length < 2;
     fill(this.viewButton, all ? 'One criterion at a time' : 'All criteria', kbd('V'));
+    this.definition.textContent = all ? '' : criterion.definition;
+    fill(this.examples, ...(all ? [] : markdownNodes(criterion.examples)));
+    this.moreExamples.hidden = all || !criterion.examples;
     this.guidelinesButton.hidden = !step.task.guidelines;
     if (before?.instance?.id !== step.instance.id || before?.task.slug !== step.task.slug)
       this.reading.load(step.task, step.instance);

@@ -15,7 +15,7 @@ function offersOf({ asks_first: asksFirst, status, rows }) {
 
 /** What the table shows of an evaluation. @param {OpenStep} step @returns {Sheet} */
 export function sheetOf({ evaluation, limits, task }) {
-  const { revision, saved_at, draft, rows, added, scale, draft_score, score } = evaluation;
+  const { revision, saved_at, draft, rows, added, scale, anchors, draft_score, score } = evaluation;
   const missing = `not in the ${inSentence(task.output_field)}`;
   const fromInput = `quotes the ${inSentence(task.input_field)}`;
   const nearly = `nearly in the ${inSentence(task.output_field)}:`;
@@ -31,6 +31,7 @@ export function sheetOf({ evaluation, limits, task }) {
     from_input: fromInput,
     nearly,
     scale,
+    anchors,
     draft_score,
     score,
     rows,

@@ -10,12 +10,13 @@ import gradio as gr
 from coeval.domain import Origin, Person, Proposal, Role
 from coeval.study import tasks
 from coeval.study.access import Context
-from coeval.study.criteria import rounds
+from coeval.study.criteria import guides, rounds
 from coeval.study.drafting import proposing
 from coeval.ui.components.screen import Screen
 from coeval.ui.components.view import View
 from coeval.ui.panel import MODEL, StudyTab, Update, need_task
 from coeval.ui.study_app.criteria import criteria_views as views
+from coeval.ui.study_app.criteria.guide_box import GuideBox
 from coeval.ui.study_app.criteria.ideation_box import build_ideation, read_ideation
 
 
@@ -129,7 +130,11 @@ class CriteriaTab(StudyTab):
 
     def build(self) -> None:
         self.parts = parts = _build_parts(self.context)
-        self.outputs = [part for part in parts.all() if not isinstance(part, list)]
+        self.guide = GuideBox()
+        self.outputs = [*(part for part in parts.all() if not isinstance(part, list)), *self.guide.outputs]
+        chosen = [self.guide.criterion]
+        self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
+        self.on(self.guide.save.click, self.on_guide_save, [*chosen, *self.guide.texts])
         # both save by routes of their own; what else the tab shows follows
         self.on(parts.ballot.submit, self.load, [])
         self.on(parts.decisions.submit, self.load, [])
@@ -154,6 +159,20 @@ class CriteriaTab(StudyTab):
     def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
         rounds.take_findings(self.context, person, need_task(slug), chosen)
         return self._state(person, slug)
+
+    def on_guide(self, person: Person, slug: str, criterion: str | None) -> Update:
+        shown = self.guide.choose(rounds.get_criteria_set(self.context, person, need_task(slug)), criterion)
+        return {box: shown[box] for box in self.guide.texts}
+
+    def on_guide_save(self, person: Person, slug: str, criterion: str | None, *texts: str | None) -> Update:
+        definition, anchors, examples = (text or "" for text in texts)
+        guides.set_guide(
+            self.context, person, need_task(slug), criterion or "",
+            definition=definition, anchors=anchors, examples=examples,
+        )  # fmt: skip
+        gr.Info("Saved: people and models read it from now on.")
+        current = rounds.get_criteria_set(self.context, person, slug)
+        return self._state(person, slug) | self.guide.choose(current, criterion)
 
     async def on_draft(self, person: Person, slug: str, samples: int, model: str, *further: Any) -> Update:
         asked = read_ideation(further)
@@ -187,6 +206,8 @@ class CriteriaTab(StudyTab):
             parts.reopen: gr.Button(visible=may_reopen),
             parts.settle: gr.Column(visible=owner and voting and bool(tally and tally.n_ballots)),
         }
+        update[self.guide.box] = gr.Accordion(visible=owner and current is not None)
+        update |= self.guide.choose(current if owner else None, None)
         said = [(views.suggestion_label(one), one.id) for one in ideas]
         update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
         findings = rounds.list_findings(self.context, person, slug) if owner and voting else []

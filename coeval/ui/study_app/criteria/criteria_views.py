@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coeval.domain import Action, CriteriaSet, Origin, Suggestion, Task
+from coeval.domain import Action, CriteriaSet, Criterion, Origin, Suggestion, Task
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.doubts import Finding
 from coeval.study.criteria.rounds import RoundState
@@ -100,12 +100,25 @@ def established_view(current: CriteriaSet | None) -> Node | None:
     return el(
         "div.card",
         el("h4", f"Established · version {current.version}"),
-        el("ol.criteria", *(el("li", criterion.text) for criterion in current.criteria)),
+        el("ol.criteria", *(_criterion_line(criterion) for criterion in current.criteria)),
         el(
             "p.note",
             f"{from_model} of {len(current.criteria)} come from the model · frozen {when} by "
             f"{current.established_by}",
         ),
+    )
+
+
+def _criterion_line(criterion: Criterion) -> Node:
+    """A criterion, with how to score by it as far as that is written."""
+    guide = criterion.guide
+    meanings = (el("li", el("b", f"{score} "), meaning) for score, meaning in guide.anchors)
+    return el(
+        "li",
+        criterion.text,
+        el("p.note", guide.definition) if guide.definition else None,
+        el("ul.anchors", *meanings) if guide.anchors else None,
+        el("details", el("summary", "Examples"), el("p.note", guide.examples)) if guide.examples else None,
     )
 
 

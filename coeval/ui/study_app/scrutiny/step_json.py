@@ -51,6 +51,8 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
                 "number": number,
                 "name": criterion.name,
                 "text": criterion.text,
+                "definition": criterion.guide.definition,
+                "examples": criterion.guide.examples,
                 "done": criterion.id in step.done,
                 "reopened": criterion.id in step.reopened,
             }
@@ -127,6 +129,7 @@ def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
         "status": "waiting" if step.waits else draft.status if draft else "none",
         "note": _note(step, draft),
         "scale": list(step.criterion.scale.steps),
+        "anchors": step.criterion.guide.anchors,
         "draft_score": round(draft.score, 4) if draft and draft.score is not None else None,
         "revision": saved.revision if saved else 0,
         "saved_at": saved.submitted_at if saved else "",
