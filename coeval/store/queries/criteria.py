@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlite_utils import Database
@@ -94,6 +94,9 @@ def ensure_criterion(db: Database, task: int, criterion: Criterion) -> Criterion
             question=criterion.question,
         )
         stored = find_criterion(db, task, criterion)
+        if stored is not None and criterion.guide != Guide():
+            record_guide(db, stored.id, criterion.guide, "set-up")
+            stored = replace(stored, guide=criterion.guide)
     assert stored is not None
     return stored
 

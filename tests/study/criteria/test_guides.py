@@ -18,6 +18,7 @@ from coeval.study.criteria.rounds import get_criteria_set
 from coeval.study.exporting.export import export_folder
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.steps import get_step
+from coeval.study.task_keeping import copy_setup
 from coeval.ui.study_app.scrutiny.step_json import step_json
 
 TEXT = "Use simple words."
@@ -79,3 +80,8 @@ def test_it_is_exported(guided: Context, owner: Person, tmp_path: Path) -> None:
         first, second = csv.DictReader(file)
     assert json.loads(first["anchors"]) == [[1, "hard"], [5, "easy"]]
     assert (first["definition"], second["definition"], second["anchors"]) == ("Words of every day.", "", "[]")
+
+
+def test_a_copied_set_up_brings_it_along(guided: Context, owner: Person) -> None:
+    copied = get_criteria_set(guided, owner, copy_setup(guided, owner, "demo", "Again").slug)
+    assert copied is not None and copied.criteria[0].guide.anchors == ((1, "hard"), (5, "easy"))
