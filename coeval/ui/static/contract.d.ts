@@ -26,6 +26,7 @@ interface SheetRow {
   /** In a sheet of several criteria: the criterion it is of, and for a score line its scale and scores. */
   group?: number;
   scale?: number[] | null;
+  anchors?: [number, string][];
   draft_score?: number | null;
   score?: number | null;
 }

@@ -14,7 +14,7 @@ export class ScoreRow extends Row {
     this.steps = scale.map((step) => this.buildStep(step));
     const group = el('div', { class: 'rt-score', role: 'radiogroup', 'aria-label': 'Score' }, ...this.steps);
     rovingGroup(group, this.steps);
-    this.anchors = (table.sheet.anchors ?? []).map(([step, meaning]) =>
+    this.anchors = (row.anchors ?? table.sheet.anchors ?? []).map(([step, meaning]) =>
       el('li', { 'data-step': step }, el('b', {}, String(step)), ` ${meaning}`),
     );
     const meanings = el('ul', { class: 'rt-anchors', 'aria-label': 'What the scores mean', dir: 'auto' });

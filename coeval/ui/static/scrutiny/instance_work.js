@@ -37,10 +37,10 @@ function sheetOf(works, step) {
     });
   const parts = [...works].map(([id, { sheet }]) => {
     const { rows, added } = linesOf(id, sheet);
-    const { scale, draft_score: drafted } = sheet;
+    const { scale, anchors, draft_score: drafted } = sheet;
     return {
       added,
-      rows: rows.map((row) => (row.kind === 'score' ? { ...row, scale, draft_score: drafted } : row)),
+      rows: rows.map((row) => (row.kind === 'score' ? { ...row, scale, anchors, draft_score: drafted } : row)),
     };
   });
   const [first] = [...works.values()];
@@ -51,6 +51,7 @@ function sheetOf(works, step) {
     saved_at: saved.sort().at(-1) ?? '',
     draft: null,
     scale: null,
+    anchors: [],
     draft_score: null,
     score: null,
     add: [],
