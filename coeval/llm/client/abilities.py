@@ -138,10 +138,15 @@ def step_down(body: Mapping[str, Any], abilities: Abilities, complaint: str) -> 
         return None
     for name in _OPTIONAL:
         if name in body and re.search(rf"\b{name}\b", complaint):
-            return replace(abilities, refused=abilities.refused | {name})
+            return without(abilities, name)
     if abilities.limit in body and abilities.limit in complaint:
         return replace(abilities, limit=_NEXT_LIMIT[abilities.limit])
     return None
+
+
+def without(abilities: Abilities, name: str) -> Abilities:
+    """The same without an optional parameter."""
+    return replace(abilities, refused=abilities.refused | {name})
 
 
 def next_rung(abilities: Abilities) -> Abilities:

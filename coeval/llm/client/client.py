@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from coeval.clock import utc_now
 from coeval.domain import Answer, Request
-from coeval.llm.client.abilities import build_body, step_down
-from coeval.llm.client.completions import MAX_CONTENT, parse_choices
+from coeval.llm.client.abilities import build_body, step_down, without
+from coeval.llm.client.completions import MAX_CONTENT, parse_choices, split_completion
 from coeval.llm.client.connection import ClientSettings, connect, resolve_address
 from coeval.llm.client.failures import CallError, Failure, hide, redact, shorten
 from coeval.llm.client.lessons import Lessons
@@ -44,6 +44,11 @@ class Exchange:
     sent: str
     received: str
     answers: tuple[Answer, ...]
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """What was received, one completion for each answer."""
+        return (self.received,) if len(self.answers) == 1 else split_completion(self.received)
 
     @property
     def answer(self) -> Answer:
@@ -89,13 +94,21 @@ class Client:
                 exchange = await self._exchange(body, stream=abilities.stream)
             except CallError as error:
                 less = step_down(body, abilities, error.complaint)
+                if less is None and "n" in body and error.kind is Failure.BAD_REQUEST:
+                    less = without(abilities, "n")  # whatever it says, one answer may be had
                 if less is None:
                     raise
                 self._lessons.learn(key, abilities, less)
                 continue
+            if "n" in body and len(exchange.answers) == 1:
+                self._lessons.learn(key, abilities, without(abilities, "n"))  # it was passed over
             for answer in exchange.answers:
                 self._lessons.note_answer(key, body, answer.text, answer.finish_reason)
             return exchange
+
+    def takes_several(self, model: str) -> bool:
+        """Whether this model may give several answers to one request, as far as is known."""
+        return "n" not in self._lessons.abilities((self.endpoint, model)).refused
 
     async def _exchange(self, body: dict[str, Any], *, stream: bool) -> Exchange:
         sent = json.dumps(body, ensure_ascii=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from coeval.domain import Answer, TokenProb
@@ -31,7 +32,7 @@ def parse_completion(content: str, *, place: str = "The model", latency_ms: int 
 
 
 def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0) -> list[Answer]:
-    """Every answer of a completion, at least one; the tokens used are those of all of them together.
+    """Every answer of a completion, at least one; the first carries the tokens of all of them together.
 
     Raises:
         CallError: as `parse_completion`; where some answers can be read, the others are left out.
@@ -51,7 +52,22 @@ def parse_choices(content: str, *, place: str = "The model", latency_ms: int = 0
     readable = [answer for answer in answers if answer.text.strip()]
     if not readable:
         raise _no_text(answers[0], choices[0]["message"], place)
-    return readable
+    others = (
+        replace(answer, prompt_tokens=0, completion_tokens=0, cached_tokens=0) for answer in readable[1:]
+    )
+    return [readable[0], *others]
+
+
+def split_completion(content: str) -> tuple[str, ...]:
+    """The JSON text of a completion for each answer that `parse_choices` gives; the first carries the usage."""
+    body = _decode(content, "The model")
+    assert isinstance(body, dict)
+    readable = [choice for choice in _choices(body) if _text_of(choice)[0].strip()]
+    rest = {name: value for name, value in body.items() if name not in ("choices", "usage")}
+    return tuple(
+        json.dumps((body if place == 0 else rest) | {"choices": [choice]}, ensure_ascii=False)
+        for place, choice in enumerate(readable)
+    )
 
 
 def _decode(content: str, place: str) -> object:

@@ -7,6 +7,9 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+FASTER, SLOWER, FASTER_AFTER = 0.9, 1.25, 30
+"""What a pace is multiplied by after so many answers in a row, and after a refusal."""
+
 
 class Limiter:
     """A gate for one endpoint; starts at ``most`` requests at once, which is also its ceiling.
@@ -14,6 +17,11 @@ class Limiter:
     A 429 halves the limit, once for all the requests that were under way together; every ``limit``
     answers in a row then raise it by one. Timeouts and server errors say nothing about the rate and leave
     it alone. ``pause`` holds every new request back, as Retry-After asks.
+
+    An endpoint that says no again after a pause, with nothing else under way, has a window, such as 15 requests a
+    minute: ``shut`` reports it. How many answers it gave before, and how long it took until it gave the next,
+    is its pace, and from then on requests start that far apart. After ``FASTER_AFTER`` answers in a row the pace is
+    tried a little faster; a refusal slows it down again.
     """
 
     def __init__(self, most: int) -> None:
@@ -25,6 +33,9 @@ class Limiter:
         self._cut_before = 0
         self._resume_at = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self.interval = 0.0
+        self._is_shut = False
+        self._streak, self._streak_began = 0, 0.0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[int]:
@@ -32,7 +43,7 @@ class Limiter:
         if self._waiting or not self._free():
             await self._wait()
         else:
-            self.running += 1
+            self._take()
         self._started += 1
         try:
             yield self._started
@@ -42,6 +53,7 @@ class Limiter:
     def grow(self) -> None:
         """Report an answer."""
         self._successes += 1
+        self._pace()
         if self.limit < self.most and self._successes >= self.limit:
             self.limit += 1
             self._successes = 0
@@ -59,6 +71,24 @@ class Limiter:
         self._cut_before = self._started
         return True
 
+    def shut(self) -> None:
+        """Report a refusal that outlasted a pause."""
+        if self.running <= 1:
+            self._is_shut = True
+
+    def _pace(self) -> None:
+        """Learn the window when it opens again, and try a little faster after a long while without a refusal."""
+        now = asyncio.get_running_loop().time()
+        if self._is_shut:
+            learnt = (now - self._streak_began) / self._streak if self._streak else 0.0
+            self.interval = max(learnt, self.interval * SLOWER)
+            self._is_shut, self._streak = False, 0
+        if not self._streak:
+            self._streak_began = now
+        self._streak += 1
+        if self.interval and self._streak % FASTER_AFTER == 0:
+            self.interval *= FASTER
+
     def pause(self, seconds: float) -> None:
         """Start nothing new for so long."""
         loop = asyncio.get_running_loop()
@@ -66,6 +96,12 @@ class Limiter:
         if until > self._resume_at:
             self._resume_at = until
             loop.call_at(until, self._grant)
+
+    def _take(self) -> None:
+        """Take a place; the next one is to be had after the interval."""
+        self.running += 1
+        if self.interval:
+            self.pause(self.interval)
 
     def _free(self) -> int:
         """Places free now; the clock may call a hair before the time that was asked for."""
@@ -88,10 +124,8 @@ class Limiter:
         self._grant()
 
     def _grant(self) -> None:
-        free = self._free()
-        while self._waiting and free > 0:
+        while self._waiting and self._free():
             turn = self._waiting.popleft()
             if not turn.done():
-                self.running += 1
-                free -= 1
+                self._take()
                 turn.set_result(None)

@@ -10,7 +10,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from coeval.llm.running.ledger import Ledger, Prices, answer_of
 from coeval.llm.running.limiter import Limiter
 from coeval.llm.running.pool import run_all
 from coeval.llm.running.progress import Usage
+from coeval.llm.running.sampling import Sampling
 
 __all__ = ["Patience", "Runner", "Sender", "run_all"]
 
@@ -36,6 +37,8 @@ class Sender(Protocol):
     def endpoint(self) -> str: ...
 
     async def send(self, request: Request, answers: int = 1) -> Exchange: ...
+
+    def takes_several(self, model: str) -> bool: ...
 
     async def close(self) -> None: ...
 
@@ -107,6 +110,7 @@ class Runner:
         self._limits_in_a_row = 0
         self._flights: dict[Key, _Flight] = {}
         self._commits = GroupCommit(ledger.record_calls)
+        self._sampling = Sampling(self._try, client.takes_several)
 
     async def ask(self, request: Request, sample: int = 0) -> Answer:
         """The answer to a question's n-th sample; the same question asked twice at once is sent once.
@@ -151,13 +155,13 @@ class Runner:
                 "the model, or write the question to a batch file (batch write).",
                 Failure.NOT_IN_LEDGER,
             )
-        return await self._try(key, request)
+        return await self._sampling.ask(key[0], request, key[1])
 
-    async def _try(self, key: Key, request: Request) -> Answer:
+    async def _try(self, key: str, request: Request, samples: Sequence[int]) -> dict[int, Answer]:
         attempts: Counter[Failure] = Counter()
         while True:
             try:
-                return await self._attempt(key, request)
+                return await self._attempt(key, request, samples)
             except CallError as error:
                 attempt = attempts[error.kind]
                 if not self._patience.allows(error, attempt, time.monotonic() - self._answered_at):
@@ -166,27 +170,35 @@ class Runner:
                 wait = self._patience.wait(attempt, error.retry_after, self._spread())
             await asyncio.sleep(wait)
 
-    async def _attempt(self, key: Key, request: Request) -> Answer:
+    async def _attempt(self, key: str, request: Request, samples: Sequence[int]) -> dict[int, Answer]:
+        """One request for the answers to these samples, of which at least the first comes."""
         try:
-            exchange = await self._send(request)
+            exchange = await self._send(request, len(samples))
         except CallError as error:
             self.usage.failures += 1
-            await self._commits.record(self._failed_call(key, request, error))
+            await self._commits.record(self._failed_call((key, samples[0]), request, error))
             raise
-        call = self._answered_call(key, request, exchange)
         self.usage.calls += 1
-        self.usage.prompt_tokens += call.prompt_tokens
-        self.usage.completion_tokens += call.completion_tokens
-        self.usage.cost += call.cost
-        self.usage.cached_tokens += exchange.answer.cached_tokens
-        await self._commits.record(call)
-        return exchange.answer
+        answers = dict(zip(samples, exchange.answers, strict=False))
+        bodies = dict(zip(samples, exchange.bodies, strict=False))
+        calls = [
+            self._answered_call((key, sample), request, exchange.sent, bodies[sample], answer)
+            for sample, answer in answers.items()
+        ]
+        for call, answer in zip(calls, answers.values(), strict=True):
+            self.usage.prompt_tokens += call.prompt_tokens
+            self.usage.completion_tokens += call.completion_tokens
+            self.usage.cost += call.cost
+            self.usage.cached_tokens += answer.cached_tokens
+        await asyncio.gather(*map(self._commits.record, calls[1:]))
+        await self._commits.record(calls[0])
+        return answers
 
-    async def _send(self, request: Request) -> Exchange:
+    async def _send(self, request: Request, answers: int) -> Exchange:
         """One request at the endpoint, within its limit, which its outcome adapts."""
         async with self.limiter.slot() as number:
             try:
-                exchange = await self._client.send(request)
+                exchange = await self._client.send(request, answers)
             except CallError as error:
                 self._slow_down(error, number)
                 raise
@@ -201,19 +213,20 @@ class Runner:
         if error.kind is Failure.RATE_LIMITED and self.limiter.cut(number):
             if error.retry_after is None:
                 self.limiter.pause(self._patience.wait(self._limits_in_a_row, None, 1.0))
+                if self._limits_in_a_row:
+                    self.limiter.shut()
             self._limits_in_a_row += 1
         if error.retryable and error.retry_after is not None:
             self.limiter.pause(min(error.retry_after, self._patience.ceiling))
 
-    def _answered_call(self, key: Key, request: Request, exchange: Exchange) -> Call:
-        answer = exchange.answer
+    def _answered_call(self, key: Key, request: Request, sent: str, received: str, answer: Answer) -> Call:
         return Call(
             request_hash=key[0],
             sample=key[1],
             model=request.model,
             endpoint=self._client.endpoint,
-            request=exchange.sent,
-            response=exchange.received,
+            request=sent,
+            response=received,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             cost=self._prices.cost(answer.prompt_tokens, answer.completion_tokens),

@@ -41,5 +41,8 @@ class _NoNetwork:
             f"A replay sends nothing to {request.model}: ask the model, or write a batch file (batch write)."
         )
 
+    def takes_several(self, model: str) -> bool:
+        return False
+
     async def close(self) -> None:
         """There is nothing to close."""

@@ -45,6 +45,9 @@ class FakeSender:
         received = f'{{"choices": [{{"message": {{"content": "{reply}"}}}}], "usage": {usage}}}'
         return Exchange("{}", received, (answer,))
 
+    def takes_several(self, model: str) -> bool:
+        return False
+
     async def close(self) -> None:
         self.closed = True
 

@@ -45,6 +45,8 @@ class Reply:
     latency: float | None = None
     logprobs: Sequence[Mapping[str, Any]] | None = None
     finish_reason: str = "stop"
+    more: Sequence[str] = ()
+    """Further answers to the same request, where it asked for ``n``."""
     hang: bool = False
     drop: bool = False
 
@@ -68,10 +70,11 @@ class Stub:
         capacity: int = 0,
         retry_after: str = "",
         keep_bodies: bool = True,
+        several: bool = False,
     ) -> None:
         self.reply, self.latency, self.supports, self.refuses = reply, latency, supports, refuses
         self.api_key, self.capacity, self.retry_after = api_key, capacity, retry_after
-        self.keep_bodies = keep_bodies
+        self.keep_bodies, self.several = keep_bodies, several
         self.url = ""
         self.bodies: list[Body] = []
         self.headers: list[dict[str, str]] = []
@@ -120,7 +123,10 @@ class Stub:
         if refusal:
             return refusal
         answer = self.reply(body)
-        return answer if isinstance(answer, Reply) else Reply(text=answer)
+        if isinstance(answer, Reply):
+            return answer
+        further = range(1, body.get("n", 1) if self.several else 1)
+        return Reply(text=answer, more=tuple(str(self.reply(body)) for _ in further))
 
 
 def refuse_unsupported(body: Body, supports: Sequence[str], refuses: Sequence[str]) -> Reply | None:
@@ -160,19 +166,24 @@ def render_reply(reply: Reply, body: Body) -> bytes:
 
 def _completion(reply: Reply, body: Body) -> Body:
     prompt = sum(len(str(message.get("content"))) for message in body.get("messages", ())) // 4
-    written = len(reply.text or "") // 4 + 1
-    choice: Body = {
-        "index": 0,
-        "message": {"role": "assistant", "content": reply.text, "refusal": None},
-        "finish_reason": reply.finish_reason,
-        "logprobs": {"content": list(reply.logprobs)} if reply.logprobs and body.get("logprobs") else None,
-    }
+    texts = [reply.text, *reply.more]
+    written = sum(len(text or "") // 4 + 1 for text in texts)
+    logprobs = {"content": list(reply.logprobs)} if reply.logprobs and body.get("logprobs") else None
+    choices: list[Body] = [
+        {
+            "index": index,
+            "message": {"role": "assistant", "content": text, "refusal": None},
+            "finish_reason": reply.finish_reason,
+            "logprobs": logprobs,
+        }
+        for index, text in enumerate(texts)
+    ]
     return {
         "id": "chatcmpl-stub",
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model", ""),
-        "choices": [choice],
+        "choices": choices,
         "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written},
     }
 

@@ -19,7 +19,7 @@ from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings
 from tests.support.models.fake_sender import FakeSender, make_runner, question
 from tests.support.models.memory_ledger import MemoryLedger
-from tests.support.models.openai_stub import start_stub
+from tests.support.models.openai_stub import Reply, Stub, start_stub
 
 
 def test_concurrency_is_a_ceiling() -> None:
@@ -158,3 +158,50 @@ def test_a_failed_write_is_told_to_everyone_in_it_and_to_nobody_else() -> None:
         return first
 
     assert [type(one) for one in asyncio.run(go())] == [OSError, OSError]
+
+
+class Window:
+    """A stub's reply that answers so many requests in each stretch of ``seconds``, and then says no, and no more."""
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self.most, self.seconds, self.refused = most, seconds, 0
+        self.answered: list[float] = []
+
+    def __call__(self, body: dict[str, Any]) -> str | Reply:
+        now = time.monotonic()
+        self.answered = [moment for moment in self.answered if now - moment < self.seconds]
+        if len(self.answered) >= self.most:
+            self.refused += 1
+            return Reply(status=429, message="Too many requests")
+        self.answered.append(now)
+        return "4"
+
+
+def test_a_window_without_retry_after_is_found_and_kept_to() -> None:
+    window = Window(15, 0.6)
+    # like 15 a minute, a hundred times as fast: so are the waits
+    patience = Patience(first=0.005, longest=0.2)
+
+    async def go(stub: Stub) -> tuple[int, float]:
+        settings = Settings(base_url=stub.url, api_key="key-0123456789", timeout=5.0)
+        runner = Runner(Client(settings, lessons=Lessons()), MemoryLedger(), concurrency=8, patience=patience)
+        async with runner:
+            answers = await asyncio.gather(*(runner.ask(question(n)) for n in range(90)))
+        return len(answers), runner.limiter.interval
+
+    with start_stub(window) as stub:
+        done, interval = asyncio.run(go(stub))
+    assert done == 90
+    # six windows at least: without a pace each would end in refusals of all that is under way
+    assert window.refused <= 30, window.refused
+    assert interval >= 0.6 / 15 * 0.7
+
+
+def test_a_lone_refusal_sets_no_pace() -> None:
+    async def go() -> float:
+        sender = FakeSender(CallError("no", Failure.RATE_LIMITED), *["4"] * 5)
+        runner = make_runner(sender, concurrency=4)
+        await asyncio.gather(*(runner.ask(question(n)) for n in range(6)))
+        return runner.limiter.interval
+
+    assert asyncio.run(go()) == 0.0
