@@ -29,6 +29,7 @@ from coeval.stats import (
 from coeval.stats.agreement.clustered import alpha_levels, mean_alpha, respread
 from coeval.stats.estimates.clusters import DOCUMENTS, Clusters, sums_interval
 from coeval.stats.judges.correlation import correlate
+from coeval.stats.judges.equivalence import equivalence_test
 from coeval.stats.judges.williams import williams_test
 from coeval.stats.planning.sequence import FIRST, sequence_width
 from coeval.stats.rating_matrix import Ratings, encode_ratings
@@ -317,6 +318,19 @@ def stopping_cells(planned: int) -> Draw:
     return draw
 
 
+def equivalence_cells(documents: int, criteria: int = 5) -> Draw:
+    """A judge whose mean is off by just the margin, items of a document alike: found equivalent it errs."""
+
+    def draw(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
+        margin, document = 0.5, np.repeat(np.arange(documents), criteria)
+        people = rng.normal(3, 1, len(document))
+        own = rng.normal(0, 0.5, documents)[document] + rng.normal(0, 0.6, len(document))
+        found = equivalence_test(people + margin + own, people, margin, Clusters(document, DOCUMENTS))
+        yield f"equivalence, {documents} documents of {criteria} items", found.p_value < 0.05
+
+    return draw
+
+
 def list_cells() -> list[tuple[tuple[float, float], Draw]]:
     """Every draw with the goal of its cells."""
     cells = [
@@ -335,6 +349,8 @@ def list_cells() -> list[tuple[tuple[float, float], Draw]]:
         (ERRED, alt_cells(40, 7)),
         (ERRED, alt_cells(40, 5, split=0.5)),
         (ERRED, alt_cells(30, 7, split=0.1)),
+        (ERRED, equivalence_cells(20)),
+        (ERRED, equivalence_cells(50, 20)),
         (RARELY, stopping_cells(40)),
     ]
     return cells + ([(COVERED, plasmode_cells(ELI5))] if ELI5.is_dir() else [])

@@ -1,0 +1,1 @@
+"""The sections that set judges beside people."""
