@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.serving.live_server import LiveServer
+from tests.support.serving.live_server import ROOT, LiveServer
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +69,16 @@ def test_the_files_are_nobody_else_s_to_read(server: LiveServer) -> None:
     for path in [*written, *snapshots]:
         if path.exists() and path != server.log:
             assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_what_a_command_writes_is_nobody_else_s_to_read(tmp_path: Path) -> None:
+    db, out = tmp_path / "made" / "coeval.db", tmp_path / "out"
+    instances = tmp_path / "a.csv"
+    instances.write_text("input,output\nx,y\n", encoding="utf-8")
+    for arguments in (["import", instances, "--task", "t"], ["export", "--task", "t", "--out", out]):
+        command = [sys.executable, "-m", "coeval", *map(str, arguments), "--db", str(db)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    written = [*db.parent.glob("*"), out, *out.iterdir()]
+    assert len(written) > 5
+    for path in written:
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path

@@ -145,17 +145,22 @@ def _sheet_rows(path: Path, book: openpyxl.Workbook) -> Iterator[tuple[object, .
     try:
         sheet = _choose_sheet(path, book)
         sheet.reset_dimensions()  # the size a file states for itself may be wrong, or a trap
-        for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        for number, cells in enumerate(sheet.iter_rows(), start=1):
             if number > MAX_SHEET_ROWS:
                 raise InputError(
                     f"{path.name}: reaches beyond row {MAX_SHEET_ROWS:,}; delete the empty rows below the data, "
                     "or split the sheet."
                 )
-            yield _trim_row(path, number, row)
+            yield _trim_row(path, number, tuple(_value_of(cell) for cell in cells))
     except CoevalError:
         raise
     except Exception as exc:  # as above: the sheet is parsed while its rows are read
         raise _not_a_workbook(path) from exc
+
+
+def _value_of(cell: Any) -> object:
+    """What a cell holds; a formula whose result is an empty text has one, though the reader gives none."""
+    return "" if cell.value is None and cell.data_type == "str" else cell.value
 
 
 def _trim_row(path: Path, number: int, row: tuple[object, ...]) -> tuple[object, ...]:

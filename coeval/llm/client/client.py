@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from coeval.clock import utc_now
 from coeval.domain import Answer, Request
 from coeval.llm.client.abilities import build_body, step_down, without
-from coeval.llm.client.completions import MAX_CONTENT, parse_choices, split_completion
+from coeval.llm.client.completions import parse_choices, split_completion
 from coeval.llm.client.connection import ClientSettings, connect, resolve_address
 from coeval.llm.client.failures import CallError, Failure, hide, redact, shorten
 from coeval.llm.client.lessons import Lessons
@@ -29,9 +29,6 @@ _LESSONS = Lessons()
 
 _ABOUT_THE_BODY = (400, 403, 404, 422, 500, 501)
 """Statuses with which servers refuse a parameter that they do not have."""
-
-KEPT_OF_TOO_LONG = 10_000
-"""Characters kept of a response that is too long to be an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ class Client:
             answers = parse_choices(received, place=self.endpoint, latency_ms=latency_ms)
         except CallError as error:
             error.sent = sent
-            error.received = received if len(received) <= MAX_CONTENT else received[:KEPT_OF_TOO_LONG]
+            error.received = received or hide(error.received, self._key)
             raise
         return Exchange(sent, received, tuple(answers))
 
@@ -145,6 +142,8 @@ class Client:
         except openai.APIStatusError as error:
             raise self._refused(error) from None
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, CallError):
+                raise error.__cause__ from None
             raise self._unreachable(error.__cause__ or error) from None
         except OSError as error:
             raise self._unreachable(error) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from coeval.errors import ModelError
+from coeval.llm.client.bounded import ENCODINGS, bound_body
 
 if TYPE_CHECKING:
     import openai
@@ -60,7 +61,12 @@ def connect(settings: ClientSettings) -> openai.AsyncOpenAI:
 
     address, key = resolve_address(settings), settings.api_key.strip()
     _check(address, key, settings.timeout)
-    http = openai.DefaultAsyncHttpxClient(mounts=dict.fromkeys(_DIRECT), follow_redirects=False)
+    http = openai.DefaultAsyncHttpxClient(
+        mounts=dict.fromkeys(_DIRECT),
+        follow_redirects=False,
+        headers={"Accept-Encoding": ENCODINGS},
+        event_hooks={"response": [bound_body]},
+    )
     timeout = openai.Timeout(settings.timeout, connect=min(CONNECT_SECONDS, settings.timeout))
     if settings.api_version:
         return openai.AsyncAzureOpenAI(

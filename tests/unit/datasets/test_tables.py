@@ -192,17 +192,21 @@ def test_a_formula_without_a_value_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_formula_with_a_value_gives_it(tmp_path: Path) -> None:
-    path = write_sheet(tmp_path / "a.xlsx", ["input", "output"], ["x", '=A2&"z"'])
+@pytest.mark.parametrize(("value", "output"), [(b"<v>xz</v>", "xz"), (b"<v></v>", ""), (b"<v/>", "")])
+def test_a_formula_with_a_value_gives_it(tmp_path: Path, value: bytes, output: str) -> None:
+    """Also where the value is an empty text, as that of a formula which hides what is not there."""
+    path = write_sheet(
+        tmp_path / "a.xlsx", ["input", "output", "reference"], ["x", "y", '=IF(A2="x","z","")']
+    )
     sheet = "xl/worksheets/sheet1.xml"
     with zipfile.ZipFile(path) as archive:  # what a spreadsheet program adds when it saves
         parts = {name: archive.read(name) for name in archive.namelist()}
-    parts[sheet] = parts[sheet].replace(b"<v />", b"<v>xz</v>").replace(b"<v></v>", b"<v>xz</v>")
-    parts[sheet] = parts[sheet].replace(b'<c r="B2"', b'<c r="B2" t="str"')
+    parts[sheet] = parts[sheet].replace(b"<v />", value).replace(b"<v></v>", value)
+    parts[sheet] = parts[sheet].replace(b'<c r="C2"', b'<c r="C2" t="str"')
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    assert load(path).instances[0].output == "xz"
+    assert load(path).instances[0].reference == output
 
 
 XLSX_REFUSALS = [
