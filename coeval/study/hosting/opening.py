@@ -29,6 +29,10 @@ from coeval.study.hosting.shipping import Keeper
 
 log = logging.getLogger(__name__)
 
+CHECKED_BYTES = 50_000_000
+"""A file up to this size is checked whole before it is served, in less than a second; of a larger one the head and the
+schema, and the rest when the first snapshot is taken, which owners are told of where it fails."""
+
 
 def build_places(settings: Snapshots) -> list[Place]:
     """The places that the settings name."""
@@ -105,7 +109,9 @@ def _release(place: Place, term: int) -> None:
 
 
 def _holds_study(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0 and not is_damaged(path)
+    """Whether a study is there, sound as far as a start has time to look."""
+    size = path.stat().st_size if path.exists() else 0
+    return size > 0 and not is_damaged(path, whole=size <= CHECKED_BYTES)
 
 
 def _bring_back(settings: Settings, places: Sequence[Place], patience: float) -> Restoration | None:

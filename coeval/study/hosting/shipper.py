@@ -32,7 +32,13 @@ TICK = 0.25
 PENDING_BYTES = 64_000_000
 """Changed pages kept in memory for a place that does not take them; above that a whole copy goes there later."""
 
-CHAIN_FILES = 200
+CHAIN_FILES, LONGEST_CHAIN = 200, 2_000
+"""Files of changed pages after which a whole copy goes there, of a small file and at most."""
+
+FILE_BYTES = 1_000_000
+"""Of a large file there are as many between two copies as it has times these bytes: copying takes time as it is large,
+and so a server that people work on spends the same share of its time on it whatever the size."""
+
 LONGEST_PAUSE = 30.0
 HOUR = 3600.0
 
@@ -177,8 +183,11 @@ class Shipper:
             return True
 
     def _is_whole_due(self) -> bool:
+        if self.keeper.stopping.is_set():
+            return False  # the chain holds everything, and a server that is asked to stop has seconds
+        most = min(max(CHAIN_FILES, self._whole_bytes // FILE_BYTES), LONGEST_CHAIN)
         old = time.monotonic() - self._whole_at > self.keeper.minutes * 60
-        return self._chain_files >= CHAIN_FILES or (old and self._chain_bytes * 4 > self._whole_bytes)
+        return self._chain_files >= most or (old and self._chain_bytes * 4 > self._whole_bytes)
 
     def _send_pages(self) -> None:
         with self._lock:

@@ -1,0 +1,98 @@
+"""What snapshots of a large file cost: neither the start nor the end of a server goes through the whole of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coeval.settings import Settings, Snapshots, load_settings
+from coeval.store import Store
+from coeval.store.engines import files as engine_files
+from coeval.store.queries import tasks
+from coeval.study.hosting import opening, shipper
+from coeval.study.hosting.shipping import Keeper
+from tests.conftest import make_study
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    base = load_settings({}, db=tmp_path / "live" / "coeval.db")
+    return replace(base, snapshots=Snapshots(folder=tmp_path / "place"))
+
+
+def opened(settings: Settings) -> tuple[Store, Keeper]:
+    store, keeper = opening.open_kept(settings, patience=0.0)
+    assert keeper is not None
+    return store, keeper
+
+
+def add_task(store: Store, slug: str) -> None:
+    with store.write() as db:
+        tasks.add_task(db, replace(make_study().task, slug=slug))
+
+
+def kinds(settings: Settings) -> list[str]:
+    assert settings.snapshots.folder
+    return [path.suffix for path in settings.snapshots.folder.iterdir() if path.suffix in (".db", ".pages")]
+
+
+def test_a_server_that_is_asked_to_stop_sends_changes_and_copies_nothing_whole(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipper, "CHAIN_FILES", 0)
+    monkeypatch.setattr(shipper, "FILE_BYTES", 10**12)
+    store, keeper = opened(settings)
+    keeper.take()
+    add_task(store, "a")
+    before = kinds(settings).count(".db")
+    keeper.take()
+    assert kinds(settings).count(".db") > before  # a whole copy is due at every file
+    copied: list[Path] = []
+    monkeypatch.setattr(store, "backup", copied.append)
+    add_task(store, "b")
+    keeper.stop()
+    assert not copied and ".pages" in kinds(settings)
+    store.close()
+
+
+@pytest.mark.parametrize(("size", "most"), [(0, 200), (500_000_000, 500), (10**10, 2_000)])
+def test_a_large_file_is_copied_more_seldom(settings: Settings, size: int, most: int) -> None:
+    store, keeper = opened(settings)
+    (one,) = keeper.shippers
+    keeper.take()
+    one._whole_bytes = size
+    one._chain_files = most - 1
+    assert not one._is_whole_due()
+    one._chain_files = most
+    assert one._is_whole_due()
+    keeper.stop()
+    store.close()
+
+
+def test_a_large_file_is_not_read_whole_before_it_is_served(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, keeper = opened(settings)
+    add_task(store, "kept")
+    keeper.stop()
+    store.close()
+    looks: list[bool] = []
+    plain: Callable[..., bool] = engine_files.is_damaged
+
+    def watched(path: Path, *, whole: bool = True) -> bool:
+        looks.append(whole)
+        return plain(path, whole=whole)
+
+    monkeypatch.setattr(opening, "is_damaged", watched)
+    for limit, whole in ((10**9, True), (0, False)):
+        monkeypatch.setattr(opening, "CHECKED_BYTES", limit)
+        store, keeper = opened(settings)
+        with store.read() as db:
+            assert tasks.get_task(db, "kept")
+        assert looks and set(looks) == {whole}
+        looks.clear()
+        keeper.stop()
+        store.close()
