@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,37 @@ def jury_mean(
 
     Source: Angelopoulos, Duchi and Zrnic 2023, PPI++; Zrnic and Candès 2024, Cross-prediction-powered inference.
     """
+    sample = _parse_sample(y, judges, judges_unlabeled, clusters, clusters_unlabeled)
+    counts: dict[str, Any] = {
+        "n": len(sample.labels),
+        "n_unlabeled": len(sample.rest),
+        "n_judges": sample.judged.shape[1],
+        "clusters": sample.own.n,
+        "resampled": sample.own.kind,
+        "confidence": confidence,
+        "interval_kind": f"prediction-powered, cross-fitted, t over {sample.own.kind}",
+    }
+    if sample.own.n < 3:
+        return Estimate.undefined("fewer than three clusters are labelled", **counts)
+    if not len(sample.rest):
+        return Estimate.undefined("no item is left that only judges scored", **counts)
+    return Estimate(**_cross_fitted(sample, pool, finite, confidence), **counts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Labels with the judges' scores of these items, the judges' scores of the rest, and the clusters of both."""
+
+    labels: Numbers
+    judged: Numbers
+    rest: Numbers
+    own: Clusters
+    others: Clusters
+
+
+def _parse_sample(
+    y: Any, judges: Any, judges_unlabeled: Any, clusters: Any, clusters_unlabeled: Any
+) -> _Sample:
     labels = parse_vector(y, "y")
     x, rest = _as_judges(judges), _as_judges(judges_unlabeled)
     if len(labels) != len(x) or x.shape[1] != rest.shape[1]:
@@ -131,26 +163,19 @@ def jury_mean(
             "judges of the unlabelled ones; give one row a label, and the same judges."
         )
     kept, usable = ~np.isnan(labels), ~np.isnan(rest).all(axis=1)
-    own = parse_clusters(clusters, len(labels)).of(np.flatnonzero(kept))
-    others = parse_clusters(clusters_unlabeled, len(rest)).of(np.flatnonzero(usable))
-    labels, x, rest = labels[kept], x[kept], rest[usable]
-    counts: dict[str, Any] = {
-        "n": len(labels),
-        "n_unlabeled": len(rest),
-        "n_judges": x.shape[1],
-        "clusters": own.n,
-        "resampled": own.kind,
-        "confidence": confidence,
-        "interval_kind": f"prediction-powered, cross-fitted, t over {own.kind}",
-    }
-    if own.n < 3 or not len(rest):
-        reason = (
-            "fewer than three clusters are labelled"
-            if own.n < 3
-            else "no item is left that only judges scored"
-        )
-        return Estimate.undefined(reason, **counts)
-    x, rest = _standardised(x, rest, pool)
+    return _Sample(
+        labels[kept],
+        x[kept],
+        rest[usable],
+        parse_clusters(clusters, len(labels)).of(np.flatnonzero(kept)),
+        parse_clusters(clusters_unlabeled, len(rest)).of(np.flatnonzero(usable)),
+    )
+
+
+def _cross_fitted(sample: _Sample, pool: str, finite: bool, confidence: float) -> dict[str, Any]:
+    """The corrected mean, its error and interval, and what a label is worth."""
+    labels, own = sample.labels, sample.own
+    x, rest = _standardised(sample.judged, sample.rest, pool)
     shrink = 1.0 if finite else len(rest) / (len(rest) + len(labels))
     told, mean_weight = np.zeros(len(labels)), np.zeros(x.shape[1])
     for fold in _folds(own):
@@ -159,23 +184,23 @@ def jury_mean(
         told[fold] = (x[fold] - rest.mean(axis=0)) @ weight
         mean_weight += weight * len(fold) / len(labels)
     left, part = labels - told, len(labels) / (len(labels) + len(rest))
-    variance = _mean_variance(left, own) * (1 - part if finite else 1.0)
+    share = 1 - part if finite else 1.0
+    variance = _mean_variance(left, own) * share
     if not finite:
-        variance += _mean_variance(rest @ mean_weight, others)
+        variance += _mean_variance(rest @ mean_weight, sample.others)
     theta, se = float(left.mean()), float(np.sqrt(variance))
     half = float(special.stdtrit(own.n - 1, (1 + confidence) / 2)) * se
-    plain = np.sqrt(_mean_variance(labels, own) * (1 - part if finite else 1.0))
-    return Estimate(
-        theta,
-        ci_low=theta - half,
-        ci_high=theta + half,
-        se=se,
-        lam=_slope(labels, x @ mean_weight) if mean_weight.any() else 0.0,
-        classical=labels.mean(),
-        classical_se=plain,
-        multiplier=(plain / se) ** 2 if se > 0 else np.nan,
-        **counts,
-    )
+    plain = np.sqrt(_mean_variance(labels, own) * share)
+    return {
+        "value": theta,
+        "ci_low": theta - half,
+        "ci_high": theta + half,
+        "se": se,
+        "lam": _slope(labels, x @ mean_weight) if mean_weight.any() else 0.0,
+        "classical": labels.mean(),
+        "classical_se": plain,
+        "multiplier": (plain / se) ** 2 if se > 0 else np.nan,
+    }
 
 
 def _as_judges(values: Any) -> Numbers:

@@ -15,8 +15,9 @@ from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.correlation import join_ties
 from coeval.stats.rating_matrix import Numbers
-from coeval.stats.report.alignment import LEANED, choose_labels
 from coeval.stats.report.comparisons import human_means, list_judges
+from coeval.stats.report.judges.label_draw import check_draw
+from coeval.stats.report.judges.labels_chosen import LEANED, Reference, choose_labels
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
                 n_units=int(own["unit"].nunique()),
                 human=Spelled(_of_units(study, own)),
                 prediction_powered=_powered(
-                    study, reference.leaned, labelled[labelled.index.isin(units)], judged, units
+                    study, reference, labelled[labelled.index.isin(units)], judged, units
                 ),
                 ranked=Ranked(None, None, None, None, {}),
             )
@@ -117,10 +118,21 @@ def _jury(study: StudyFrames) -> pd.DataFrame:
 
 
 def _powered(
-    study: StudyFrames, leaned: bool, labelled: pd.Series[float], judged: pd.DataFrame, units: Any
+    study: StudyFrames, reference: Reference, labelled: pd.Series[float], judged: pd.DataFrame, units: Any
 ) -> Spelled:
-    names = ("lam", "n", "n_unlabeled", "n_judges", "classical", "multiplier")
-    if leaned:
+    """The prediction-powered mean, with ``draw``, how the labelled units were chosen, and ``valid``."""
+    names = (
+        "lam",
+        "n",
+        "n_unlabeled",
+        "n_judges",
+        "classical",
+        "multiplier",
+        "valid",
+        "draw",
+        "draw_p_value",
+    )
+    if reference.leaned:
         return Spelled(Estimate.undefined(LEANED))
     both = labelled.index.intersection(judged.index)
     rest = judged.index.intersection(units).difference(labelled.index)
@@ -131,7 +143,13 @@ def _powered(
         clusters=study.clusters.code[both.to_numpy(dtype=np.int64)],
         clusters_unlabeled=study.clusters.code[rest.to_numpy(dtype=np.int64)],
     )
-    return Spelled(estimate.having(resampled=study.clusters.kind) if estimate.defined else estimate, names)
+    if not estimate.defined:
+        return Spelled(estimate, names)
+    chosen = check_draw(
+        study, reference.scored, judged, both.to_numpy(dtype=np.int64), rest.to_numpy(dtype=np.int64)
+    )
+    about = {"valid": chosen.valid, "draw": chosen.name, "draw_p_value": chosen.p_value}
+    return Spelled(estimate.having(resampled=study.clusters.kind, **about), names)
 
 
 def _with_ranks(

@@ -13,8 +13,10 @@ from coeval.stats import assistance_section, behaviour_section, build_report, sc
 from coeval.stats.behaviour.first_scores import first_effect
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
 from coeval.stats.report.activity import quotes_section
-from coeval.stats.report.alignment import alignment_section, choose_labels
+from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.judges.labels_chosen import choose_labels
 from coeval.stats.report.notes import study_notes
+from coeval.stats.report.systems import systems_section
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
@@ -161,3 +163,35 @@ def test_a_shared_statistic_is_computed_once_for_each_study() -> None:
     first, second = mixed(), mixed()
     assert [counted(first), counted(first, step=1), counted(first, step=2), counted(second)] == [7, 7, 8, 7]
     assert seen == [1, 2, 1]
+
+
+def _judged_study(picked: str, drafted: bool) -> StudyFrames:
+    """80 items that a judge scored, 30 of them scored by a person: drawn by chance, or the best of the judge's."""
+    rng = np.random.default_rng(4)
+    judged = np.clip(np.rint(rng.normal(3, 1, 80)), 1, 5)
+    chosen = rng.permutation(80)[:30] if picked == "chance" else np.argsort(judged)[-30:]
+    items = [f"i{k:02}" for k in range(80)]
+    drafts = [{"instance": item, "score": score} for item, score in zip(items, judged, strict=True)]
+    scores = [
+        {"annotator": "ann", "instance": items[k], "score": float(judged[k]), "arm": "blind",
+         "draft_score": float(judged[k]) if drafted else np.nan}
+        for k in chosen
+    ]  # fmt: skip
+    instances = pd.DataFrame({"instance": items, "document": None, "system": "s"})
+    return make_frames(scores, drafts, instances=instances)
+
+
+@pytest.mark.parametrize(
+    ("picked", "drafted", "valid", "said"),
+    [
+        ("chance", True, True, "the arm blind, drawn at random"),
+        ("chance", False, False, "nothing says that the labelled units were drawn"),
+        ("best", True, False, "unlike the others, so chance did not choose them"),
+    ],
+)
+def test_a_prediction_powered_mean_says_how_its_labels_were_chosen(
+    picked: str, drafted: bool, valid: bool, said: str
+) -> None:
+    (row,) = systems_section(_judged_study(picked, drafted), replicates=50)
+    powered = row.prediction_powered
+    assert powered.value.defined and powered.get("valid") is valid and said in powered.get("draw")

@@ -29,7 +29,7 @@ from coeval.stats import (
 )
 from coeval.stats.estimates.results import Estimate, Result, plain
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report.alignment import choose_labels
+from coeval.stats.report.judges.labels_chosen import choose_labels
 from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 

@@ -144,6 +144,14 @@ def _place(row: SystemRow) -> str:
     return f"{ranked.rank} [{ranked.rank_low:.0f}, {ranked.rank_high:.0f}]"
 
 
+def _draw(row: SystemRow) -> str:
+    """How the labelled units were chosen, and whether the prediction-powered mean is valid."""
+    powered = row.prediction_powered
+    if not powered.value.defined:
+        return ""
+    return str(powered.get("draw")) if powered.get("valid") else f"not valid: {powered.get('draw')}"
+
+
 def _worth(row: SystemRow) -> str:
     """How many labels one label is worth with the judges' help."""
     times = row.prediction_powered.get("multiplier")
@@ -162,6 +170,7 @@ def _table(systems: Sequence[SystemRow]) -> Node | None:
             shown(row.llm_mean, plain_number),
             f"{row.n_llm:,}",
             shown(row.prediction_powered.value, plain_number).split(":")[0],
+            _draw(row),
             _worth(row),
         )
         for row in systems
@@ -176,11 +185,12 @@ def _table(systems: Sequence[SystemRow]) -> Node | None:
         "Model",
         "Drafts",
         "Prediction-powered [95%]",
+        "Labels chosen by",
         "A label counts as",
     ]
     note = (
         "ranks are of the people's means · prediction-powered: the people's mean of units scored without the draft, "
-        "corrected by all judges' scores of the others; valid where the scored ones are a random draw · a label counts "
+        "corrected by all judges' scores of the others; not valid unless chance chose the scored ones · a label counts "
         "as at most 2 where the judges are no better than the system they judge"
     )
     return data_table("Systems", pd.DataFrame(rows, columns=columns), note)
