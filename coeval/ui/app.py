@@ -28,6 +28,7 @@ from coeval.ui.server.gradio_gate import GradioGate
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import read_session
+from coeval.ui.server.shipped_routes import add_shipped
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
@@ -65,6 +66,7 @@ def build_app(context: Context) -> FastAPI:
     add_downloads(app, context)
     add_criteria_api(app, context)
     add_scrutiny_api(app, context)
+    add_shipped(app, context)
     add_error_answers(app)
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")

@@ -68,7 +68,7 @@ def offline(page: Page, bench: Bench) -> None:
     press(page, "a", "a", "a", "a", "a")
     bench.fail = 503
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
 
 
 def conflict(page: Page, bench: Bench) -> None:

@@ -91,7 +91,7 @@ def test_offline_it_is_kept_and_online_it_is_saved_once(page: Page, bench: Bench
     press(page, *DECIDE_ALL)
     page.context.set_offline(True)
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     assert page.locator(".wb-status").inner_text() == "Not saved yet"
     page.context.set_offline(False)
     at_step(page, "1", "2")
@@ -105,7 +105,7 @@ def test_a_server_in_trouble_is_tried_again_by_itself(page: Page, bench: Bench) 
     press(page, *DECIDE_ALL)
     bench.fail = 503
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     bench.fail = 0
     at_step(page, "1", "2")
     uids = {one["uid"] for one in bench.requests}
@@ -117,7 +117,7 @@ def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, bench: Be
     press(page, *DECIDE_ALL)
     bench.drop = True
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     bench.drop = False
     page.get_by_role("button", name="Try now").click()
     at_step(page, "1", "2")
@@ -129,7 +129,7 @@ def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, be
     press(page, *DECIDE_ALL)
     bench.fail = 503
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     again = page.context.new_page()
     page.close(run_before_unload=False)
     bench.fail = 0

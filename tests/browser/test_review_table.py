@@ -144,7 +144,7 @@ def test_offline_it_is_kept_and_then_saved_once(page: Page, start: Start) -> Non
     press(page, "a", "a", "a")
     bench.fail = 503
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     bench.fail = 0
     wait_status(page)
     ballot = saved(bench)
@@ -157,7 +157,7 @@ def test_what_waited_when_the_page_was_closed_is_sent_by_the_next(page: Page, st
     press(page, "a", "a", "a")
     bench.fail = 503
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     bench.fail = 0
     page.reload()
     wait_status(page)
@@ -170,7 +170,7 @@ def test_an_answer_lost_after_the_save_does_not_save_twice(page: Page, start: St
     press(page, "a", "a", "a")
     bench.drop = True
     press(page, "Control+Enter")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     bench.drop = False
     page.get_by_role("button", name="Try now").click()
     wait_status(page)
@@ -270,7 +270,7 @@ def test_a_lost_answer_to_establishing_is_no_error(page: Page, bench: Bench, sta
     start("decisions", "Olu")
     bench.drop = True
     page.get_by_role("button", name="Establish criteria set").click()
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text(" kept here").wait_for()
     bench.drop = False
     page.get_by_role("button", name="Try now").click()
     page.get_by_text("established as version 1").wait_for()

@@ -16,11 +16,15 @@ const ENTRY = {
   body: { a: 1 },
   state: {},
 };
+/** What the server says of its snapshots; where it ships nothing, as here at first, nothing is kept. */
+const NOTHING_SHIPPED = { term: '', until: '', restored_at: '', taken_at: '' };
+let shipped = NOTHING_SHIPPED;
 const offline = () => new ApiError('offline', 'no line');
 let storage;
 
 beforeEach(() => {
   storage = openPage();
+  shipped = NOTHING_SHIPPED;
   mock.timers.reset();
 });
 
@@ -39,6 +43,9 @@ function build(answers, { person = 'p1', box = 'ballot' } = {}) {
     onsaved: (_entry, answer) => log.push(['saved', answer]),
     onwaiting: (_entry, error, seconds) => log.push(['waiting', error.kind, seconds]),
     onrefused: (_entry, error) => log.push(['refused', error.kind]),
+    onrestored: (what) => log.push(['restored', what]),
+    onlost: (entry, error) => log.push(['lost', entry.uid, error.kind]),
+    ask: async () => shipped,
   });
   return { outbox, log, stop };
 }
@@ -129,5 +136,78 @@ test('coming online sends at once', async () => {
   window.dispatchEvent(new Event('online'));
   await new Promise((done) => setImmediate(done));
   assert.deepEqual(log.at(-1), ['saved', {}]);
+  stop.abort();
+});
+
+const HERE = { term: 'a:1', until: '2026-01-01T10:00:00.000Z', restored_at: '', taken_at: '' };
+const saved = (time, revision = 1) => ({ saved: { revision, submitted_at: `2026-01-01T${time}.000Z` } });
+const unshipped = () => Object.keys(storage).filter((key) => key.startsWith('coeval:sent:'));
+
+test('what was taken is kept until it is in the snapshots', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  shipped = HERE;
+  const { outbox, stop } = build([saved('10:00:01'), saved('10:00:02')]);
+  await outbox.recover();
+  await outbox.add({ ...ENTRY });
+  await outbox.add({ ...ENTRY, uid: 'u2' });
+  assert.deepEqual([kept(), unshipped().length, outbox.size], [[], 2, 0]);
+  shipped = { ...HERE, until: '2026-01-01T10:00:02.000Z' };
+  mock.timers.tick(15_000);
+  await new Promise((done) => setImmediate(done));
+  assert.deepEqual(unshipped(), ['coeval:sent:p1:u2']);
+  stop.abort();
+});
+
+test('where nothing is shipped nothing is kept', async () => {
+  const { outbox } = build([saved('10:00:01')]);
+  await outbox.recover();
+  await outbox.add({ ...ENTRY });
+  assert.deepEqual(unshipped(), []);
+});
+
+/** A page that saved twice; then the server came back from a snapshot of 10:00. */
+async function loseServer() {
+  shipped = HERE;
+  const before = build([saved('10:00:01'), saved('10:00:02')]);
+  await before.outbox.recover();
+  await before.outbox.add({ ...ENTRY, uid: 'u2', body: { revision: 0 } });
+  await before.outbox.add({ ...ENTRY, uid: 'u1', body: { revision: 1 } });
+  before.stop.abort();
+  const at = { restored_at: '2026-01-01T10:05:00.000Z', taken_at: '2026-01-01T10:00:00.000Z' };
+  shipped = { term: 'a:2', until: '2026-01-01T10:05:00.000Z', ...at };
+}
+
+test('after the server came back, all that was not shipped is sent again, in its order, and it is said', async () => {
+  await loseServer();
+  const { outbox, log, stop } = build([saved('10:00:01'), saved('10:06:00')]);
+  await outbox.recover();
+  assert.deepEqual(log, [
+    ['sent', { revision: 0 }],
+    ['sent', { revision: 1 }],
+    ['restored', { sent: 1, maybe: false, takenAt: shipped.taken_at }], // the first was still there
+  ]);
+  stop.abort();
+  const later = build([]);
+  await later.outbox.recover();
+  assert.deepEqual(later.log, []); // nothing is sent or said twice
+  later.stop.abort();
+});
+
+test('what cannot be sent again just now stays, and what is refused is handed back', async () => {
+  await loseServer();
+  const { outbox, log, stop } = build([new ApiError('stale', 'no', { status: 409 }), offline()]);
+  await outbox.recover();
+  assert.deepEqual(log.at(-1), ['sent', { revision: 1 }]);
+  assert.deepEqual(log[1], ['lost', 'u2', 'stale']);
+  assert.deepEqual(unshipped(), ['coeval:sent:p1:u1']);
+  stop.abort();
+});
+
+test('who saved after the snapshot, and has nothing left here, is told that it may be missing', async () => {
+  await loseServer();
+  for (const key of unshipped()) storage.removeItem(key);
+  const { outbox, log, stop } = build([]);
+  await outbox.recover();
+  assert.deepEqual(log, [['restored', { sent: 0, maybe: true, takenAt: shipped.taken_at }]]);
   stop.abort();
 });

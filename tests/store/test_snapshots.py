@@ -113,6 +113,40 @@ def test_a_wiped_disk_comes_back_with_every_change_that_was_shipped(settings: Se
     assert restored.name == files(settings)[-1].name and not restored.passed_over
 
 
+def test_a_place_says_before_which_moment_all_is_there(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, keeper = opened(settings)
+    assert settings.snapshots.folder
+
+    def is_shipped(moment: float) -> bool:
+        shipped = keeper.get_shipped_until()
+        return shipped is not None and shipped > moment
+
+    keeper.take()
+    add_task(store, "new")
+    moment = time.monotonic()
+    assert not is_shipped(moment)  # nobody looked yet
+    keeper.read()
+    assert not is_shipped(moment)  # it is noted, and not sent
+    place = keeper.shippers[0].place
+    monkeypatch.setattr(place, "put", lambda *_: (_ for _ in ()).throw(StorageError("no room there")))
+    keeper.take()
+    assert keeper.get_shipped_until() is None  # no place takes anything
+    monkeypatch.undo()
+    keeper.take()
+    assert is_shipped(moment)
+    add_task(store, "later")
+    monkeypatch.setattr(keeper, "_read", lambda _: (_ for _ in ()).throw(StorageError("locked")))
+    late = time.monotonic()
+    keeper.read()  # a look that fails makes nothing safe, nor does the next that succeeds, by itself
+    monkeypatch.undo()
+    keeper.read()
+    assert not is_shipped(late)
+    keeper.take()
+    assert is_shipped(late)
+
+
 def test_what_another_process_writes_and_a_long_log_are_shipped_too(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

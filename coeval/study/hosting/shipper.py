@@ -106,6 +106,8 @@ class Shipper:
         self.state = PlaceState(place.title, promised=place.pace.promised_seconds)
         self._errors = {"sending": "", "lease": ""}
         self._waiting = Waiting()
+        self._flying_since: float | None = None
+        """As ``Waiting.since``, of what is on its way."""
         self._number: int | None = None
         """Up to which look the place has all; None where only a whole copy helps."""
         self._chain_files = self._chain_bytes = self._whole_bytes = 0
@@ -143,6 +145,12 @@ class Shipper:
             self._lags.popleft()
         since = self._waiting.since
         return max([lag for _, lag in self._lags] + [moment - since if since else 0.0])
+
+    def get_shipped_until(self, noted: float) -> float:
+        """Before which moment of the monotonic clock all is there; ``noted`` is when the last look began."""
+        with self._lock:
+            open_since = [since for since in (self._waiting.since, self._flying_since) if since is not None]
+        return min([*open_since, noted])
 
     # ---- sending --------------------------------------------------------------------------------------------------
 
@@ -194,7 +202,7 @@ class Shipper:
             waiting, after = self._waiting, self._number
             if after is None or not waiting.changes.pages:
                 return
-            self._waiting = Waiting(number=waiting.number)
+            self._waiting, self._flying_since = Waiting(number=waiting.number), waiting.since
         try:
             with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
                 path = Path(folder) / "pages"
@@ -205,7 +213,7 @@ class Shipper:
         except BaseException:
             with self._lock:
                 waiting.add(self._waiting)
-                self._waiting = waiting
+                self._waiting, self._flying_since = waiting, None
                 if self._number is None:
                     self._forget()
             raise
@@ -215,7 +223,7 @@ class Shipper:
         with self._lock:
             # pages that change from here on are laid over the copy, whether or not it has them already
             waiting, self._number = self._waiting, self._waiting.number
-            self._waiting = Waiting(number=waiting.number)
+            self._waiting, self._flying_since = Waiting(number=waiting.number), waiting.since
         try:
             with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
                 path = Path(folder) / "copy.db"
@@ -225,7 +233,7 @@ class Shipper:
         except BaseException:
             with self._lock:
                 waiting.add(self._waiting)
-                self._waiting = waiting
+                self._waiting, self._flying_since = waiting, None
                 self._forget()
             raise
         self._chain_files = self._chain_bytes = 0
@@ -244,6 +252,7 @@ class Shipper:
 
     def _note_sent(self, sent: Waiting) -> None:
         with self._lock:
+            self._flying_since = None
             if self._number is not None:
                 self._number = sent.number
         moment = time.monotonic()

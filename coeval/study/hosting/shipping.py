@@ -38,7 +38,7 @@ class Keeper:
         self.error = ""
         self.stopping = threading.Event()
         self._tail: LogTail | None = None
-        self._read_at = time.monotonic()
+        self._read_at = self._noted_at = time.monotonic()
         self._reading = threading.Lock()
         self.shippers = [Shipper(self, place) for place in places]
         self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
@@ -107,11 +107,13 @@ class Keeper:
             since, self._read_at = self._read_at, time.monotonic()
             try:
                 self._read(since)
+                self._noted_at = self._read_at
                 self.error = ""
             except (
                 Exception
             ) as error:  # the thread goes on: a full disk, too many open files, a lock that stays
                 self._lose_tail(error)
+                self._read_at = since
 
     def _read(self, since: float) -> None:
         if self._tail is None:
@@ -140,6 +142,11 @@ class Keeper:
         self.read()
         for shipper in self.shippers:
             shipper.ship(whole=whole)
+
+    def get_shipped_until(self) -> float | None:
+        """Before which moment of the monotonic clock all is in every place that takes it; None where none does."""
+        taking = [shipper for shipper in self.shippers if not shipper.state.error]
+        return min((one.get_shipped_until(self._noted_at) for one in taking), default=None)
 
     def list_states(self) -> tuple[PlaceState, ...]:
         return tuple(

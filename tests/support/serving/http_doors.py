@@ -421,6 +421,7 @@ def setup_people() -> list[Door]:
             says="no open link",
         ),
         Door("people.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
+        Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
         Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
         Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
         Door(

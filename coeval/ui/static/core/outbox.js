@@ -1,9 +1,11 @@
 /**
  * Saves on their way. Each is written down before it is sent and struck off when the server has answered, so a
- * cut line, a closed tab or a sign-out loses none; what is sent stays the same however often it is sent.
+ * cut line, a closed tab or a sign-out loses none; what is sent stays the same however often it is sent. What was
+ * taken is kept until it is in the server's snapshots (`sent_saves.js`).
  */
 
 import { request } from './api.js';
+import { SentSaves } from './sent_saves.js';
 import { dropStored, readStored, storedKeys, writeStored } from './storage.js';
 
 const WAITS_MS = [1000, 2000, 4000, 8000, 15_000, 30_000];
@@ -22,6 +24,9 @@ function upgraded(entry) {
  * @property {(entry: Entry, answer: SaveAnswer<any>) => void} onsaved
  * @property {(entry: Entry, error: import('./api.js').ApiError, seconds: number) => void} onwaiting
  * @property {(entry: Entry, error: import('./api.js').ApiError) => void} onrefused
+ * @property {(what: {sent: number, maybe: boolean, takenAt: string}) => void} onrestored the server came back from a
+ *   snapshot; `sent` answers that it had lost were sent again, or some are `maybe` missing
+ * @property {(entry: Entry, error: import('./api.js').ApiError) => void} onlost what it had lost and would not take
  */
 
 export class Outbox {
@@ -29,13 +34,20 @@ export class Outbox {
    * `box` keeps the saves of different screens apart.
    * @param {string} person
    * @param {string} box
-   * @param {OutboxEvents & {signal: AbortSignal, send?: (entry: Entry) => Promise<any>}} options
+   * @param {OutboxEvents & {signal: AbortSignal, send?: (entry: Entry) => Promise<any>, ask?: () => Promise<any>}} options
    */
-  constructor(person, box, { onsaved, onwaiting, onrefused, signal, send = post }) {
+  constructor(person, box, { onsaved, onwaiting, onrefused, onrestored, onlost, signal, send = post, ask }) {
     this.events = { onsaved, onwaiting, onrefused };
     this.send = send;
     this.box = box;
     this.prefix = `coeval:outbox:${person}:`;
+    this.sent = new SentSaves(person, box, {
+      signal,
+      ask,
+      send: (entry) => this.send(entry),
+      onrefused: onlost,
+      onrestored,
+    });
     /** @type {Map<string, Entry>} */
     this.entries = new Map();
     /** @type {Map<string, ReturnType<typeof setTimeout>>} */
@@ -47,8 +59,9 @@ export class Outbox {
     signal.addEventListener('abort', () => this.stop());
   }
 
-  /** What an earlier page of this person left unsent. */
+  /** What an earlier page of this person left unsent, after what the server may have lost. */
   async recover() {
+    await this.sent.recover();
     for (const key of storedKeys(this.prefix)) {
       const entry = upgraded(readStored(key));
       if (!entry) dropStored(key);
@@ -78,6 +91,7 @@ export class Outbox {
     if (!this.entries.has(uid)) return;
     if (error?.isPassing) this.wait(uid, entry, error);
     else {
+      if (!error) this.sent.keep(entry, answer?.saved?.submitted_at ?? '');
       this.forget(uid);
       if (error) this.events.onrefused(entry, error);
       else this.events.onsaved(entry, answer);

@@ -45,6 +45,7 @@ export class SheetEditor {
     this.foot = foot;
     this.notices = notices;
     this.task = task;
+    this.person = person;
     this.box = box;
     this.on = on;
     /** @type {SheetWork | null} */
@@ -64,6 +65,8 @@ export class SheetEditor {
       onsaved: (entry, answer) => this.onsaved(entry, answer),
       onwaiting: (entry, error, seconds) => this.onwaiting(entry, error, seconds),
       onrefused: (entry, error) => this.onrefused(entry, error),
+      onrestored: (what) => this.onrestored(what),
+      onlost: (entry, error) => this.onlost(entry, error),
     });
   }
 
@@ -254,8 +257,7 @@ export class SheetEditor {
     this.on.oncount();
     this.foot.loadStatus('Not saved yet');
     const signedOut = error?.kind === 'sign_in';
-    const reached = error && error.kind !== 'offline';
-    const said = signedOut ? 'You are signed out.' : reached ? error.message : '';
+    const said = signedOut ? 'You are signed out.' : error?.kind === 'storage' ? error.message : '';
     const why = said ? `${said} Your answer is kept here` : 'Offline, kept here';
     const when = seconds ? `: trying again in ${seconds} s.` : ': waiting to be sent.';
     const signIn = button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() });
@@ -300,5 +302,29 @@ export class SheetEditor {
     }
     const where = here ? '' : 'An answer that was waiting here: ';
     this.notices.warn(`${where}${error.message} Nothing you typed is lost.`);
+  }
+
+  /** The server came back from a snapshot that had not everything of this person's. */
+  onrestored({ sent, maybe, takenAt }) {
+    const since = `The server was replaced and came back from a copy made at ${clockTime(takenAt)}.`;
+    const lost = plural(sent, 'answer of yours was', 'answers of yours were');
+    if (sent) this.notices.warn(`${since} ${lost} missing and this browser sent them again.`);
+    else if (maybe)
+      this.notices.warn(`${since} What you saved after that may be missing: look through your last answers.`);
+  }
+
+  /** What the server lost and would not take again stays here as unsaved words. */
+  onlost({ task, place, state, parts = [{ place, state }], body }, error) {
+    const kept = new Kept(this.person, task);
+    for (const part of parts)
+      kept.put(part.place, {
+        revision: body.revision,
+        draft: body.draft ?? null,
+        state: part.state,
+        edited: true,
+      });
+    this.notices.warn(
+      `The server lost an answer of yours and did not take it again: ${error.message} It is kept here.`,
+    );
   }
 }
