@@ -7,6 +7,7 @@ so what only owners may reach is kept apart at the door, and checked again in ev
 from __future__ import annotations
 
 import logging
+from dataclasses import asdict
 from pathlib import Path
 
 import gradio as gr
@@ -20,6 +21,7 @@ from coeval.errors import StorageError
 from coeval.settings import spare_gradio
 from coeval.study.access import Context
 from coeval.study.drafting.worker import mark_interrupted
+from coeval.study.hosting.shipped import get_shipped
 from coeval.study.people.sessions import get_member
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.joining import add_joining
@@ -27,8 +29,7 @@ from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.gradio_gate import GradioGate
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
-from coeval.ui.server.identity import read_session
-from coeval.ui.server.shipped_routes import add_shipped
+from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
@@ -66,7 +67,7 @@ def build_app(context: Context) -> FastAPI:
     add_downloads(app, context)
     add_criteria_api(app, context)
     add_scrutiny_api(app, context)
-    add_shipped(app, context)
+    _add_shipped(app, context)
     add_error_answers(app)
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
@@ -101,6 +102,12 @@ def _name(context: Context, request: Request, role: Role | None = None) -> str |
     """Gradio's door: the name of whoever may come in, or None; guests have pages of their own."""
     person = get_member(context, read_session(context, request))
     return person.name if person and role in (None, person.role) else None
+
+
+def _add_shipped(app: FastAPI, context: Context) -> None:
+    @app.get("/api/shipped")
+    def show_shipped(request: Request) -> dict[str, str]:
+        return asdict(get_shipped(context, get_person(context, request)))
 
 
 def _add_health(app: FastAPI, context: Context) -> None:
