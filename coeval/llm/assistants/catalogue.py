@@ -11,10 +11,11 @@ from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.llm.assistants.measures import bleu, chrf, rouge, tfidf_cosine
 
-Score = Callable[[Sequence[Instance]], list[float]]
+Score = Callable[[Sequence[Instance]], Sequence[float]]
 """Scores instances, one number each in their order; nan where one cannot be scored."""
 
-DIRECTIONS = ("higher", "lower")
+DIRECTIONS = ("higher", "lower", "neither")
+"""Which scores are better; ``neither`` where a high score is no more a merit than a low one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Assistant:
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise InputError(
-                f"{self.name!r}: the direction is {self.direction!r}; it must be higher or lower."
+                f"{self.name!r}: the direction is {self.direction!r}; it must be higher, lower or neither."
             )
         if not self.name.strip() or not self.low < self.high:
             raise InputError(f"{self.name!r}: an assistant needs a name and a range from lower to higher.")
@@ -48,6 +49,15 @@ class Assistant:
         low = "minus infinity" if self.low == -math.inf else f"{self.low:g}"
         return f"{low} to {'infinity' if self.high == math.inf else f'{self.high:g}'}"
 
+    @property
+    def better(self) -> str:
+        """Its direction in words."""
+        if self.direction == "neither":
+            return "neither high nor low is better by itself"
+        return f"{self.direction} is better"
+
+
+COSINE = "TF-IDF cosine"
 
 _MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
     ("ROUGE-1", "Common words (F1 over stemmed words)", 1, partial(rouge, "1")),
@@ -55,18 +65,24 @@ _MEASURES: tuple[tuple[str, str, float, Callable[[str], Score]], ...] = (
     ("ROUGE-L", "Longest common subsequence (F1 over stemmed words)", 1, partial(rouge, "L")),
     ("BLEU", "Common word sequences, with a penalty for brevity", 100, bleu),
     ("chrF", "Common character sequences", 100, chrf),
-    ("TF-IDF cosine", "Likeness in vocabulary, rare words counting more", 1, tfidf_cosine),
+    (COSINE, "Likeness in vocabulary, rare words counting more", 1, tfidf_cosine),
 )
 
 
 def list_assistants(against: str = "reference") -> list[Assistant]:
     """The assistants that need no download, comparing the output with each instance's reference or its input.
 
+    Words in common with a reference speak for an output. Words in common with its input may as well be copied, so
+    that without references no n-gram overlap is offered, and likeness in vocabulary has no better direction.
+
     Raises:
         InputError: ``against`` is neither "reference" nor "input".
     """
     if against not in ("reference", "input"):
         raise InputError(f"Outputs cannot be compared with {against!r}: choose reference or input.")
+    if against == "input":
+        what = "Likeness of output and input in vocabulary: high where it keeps to the subject, and where it copies"
+        return [Assistant(COSINE, what, 0, 1, "neither", ("output", "input"), score=tfidf_cosine("input"))]
     return [
         Assistant(
             name,
@@ -118,7 +134,7 @@ def _describe(place: int, assistant: Assistant, numbers: Mapping[str, int]) -> s
     bears = f" Bears on criterion {', '.join(f'[{number}]' for number in known)}." if known else ""
     return (
         f"{place}. {assistant.name}: {assistant.description.rstrip('.')}. Range {assistant.range}; "
-        f"{assistant.direction} is better. Looks at: {', '.join(assistant.inputs)}.{bears}"
+        f"{assistant.better}. Looks at: {', '.join(assistant.inputs)}.{bears}"
     )
 
 
@@ -128,5 +144,5 @@ def render_assistant_scores(assistants: Sequence[Assistant], scores: Mapping[str
     for assistant in assistants:
         value = scores.get(assistant.name)
         said = "not available" if value is None or math.isnan(value) else f"{value:.4g}"
-        lines.append(f"- {assistant.name} ({assistant.range}, {assistant.direction} is better): {said}")
+        lines.append(f"- {assistant.name} ({assistant.range}, {assistant.better}): {said}")
     return "\n".join(lines)

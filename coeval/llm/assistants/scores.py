@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -25,9 +26,25 @@ def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instanc
     for assistant in assistants:
         if assistant.score is None:
             raise InputError(f"{assistant.name!r} has no scores: import its column, or leave it out.")
-        columns[assistant.name] = assistant.score(instances)
+        columns[assistant.name] = _checked(assistant, list(assistant.score(instances)), len(instances))
     index = pd.Index([instance.external_id for instance in instances], name="instance")
     return pd.DataFrame(columns, index=index, dtype=float)
+
+
+def _checked(assistant: Assistant, scores: Sequence[float], n: int) -> list[float]:
+    """The scores as numbers; what a plug-in gives is checked like what a file holds."""
+    try:
+        values = [float(value) for value in scores]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{assistant.name!r} gave a score that is no number ({error}).") from None
+    if len(values) != n:
+        raise InputError(
+            f"{assistant.name!r} gave {len(values)} scores for {n} instances: it must give one each."
+        )
+    for value in values:
+        if not math.isnan(value) and not assistant.low - 1e-9 <= value <= assistant.high + 1e-9:
+            raise InputError(f"{assistant.name!r} gave {value:g}, outside its range {assistant.range}.")
+    return values
 
 
 def correlate_assistants(assistants: pd.DataFrame, fused: pd.DataFrame) -> pd.DataFrame:

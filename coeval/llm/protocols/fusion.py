@@ -110,7 +110,7 @@ def _verdict(parsed: ParsedScore, answers: Sequence[Answer]) -> Verdict:
     problem = (
         unscored_reason(unread_problem(parsed.reason, answers[-1]), answers) if parsed.score is None else ""
     )
-    evaluation = ParsedEvaluation(parsed.explanation, parsed.score)
+    evaluation = ParsedEvaluation(parsed.explanation, parsed.score, parsed.evidence)
     return Verdict(evaluation, join_answers(answers), parsed.score, problem=problem)
 
 
@@ -119,5 +119,9 @@ def _label(index: int, judged: Sequence[Criterion]) -> str:
 
 
 def _form(criteria: Sequence[Criterion]) -> str:
-    labels = [*(str(number) for number in range(1, len(criteria) + 1)), OVERALL]
-    return "\n".join(f"[{label}] Score: <number> Explanation: <one or two sentences>" for label in labels)
+    line = "Score: <number> Explanation: <one or two sentences>"
+    lines = [
+        f'[{number}] {line} Evidence: "<words copied from the text that is judged>"'
+        for number in range(1, len(criteria) + 1)
+    ]
+    return "\n".join([*lines, f"[{OVERALL}] {line}"])

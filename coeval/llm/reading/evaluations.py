@@ -97,7 +97,7 @@ def _from_json(
         if {"conclusion", "evidence"} & set(members):
             reading = read_rating(text, scale, criterion, sample=sample)
             conclusion = _plain(members.get("conclusion") or members.get("analysis") or "")
-            evidence = _json_evidence(members.get("evidence"))
+            evidence = json_evidence(members.get("evidence"))
             return ParsedEvaluation(conclusion[:MAX_LINE], reading.score, evidence, reading.why)
     return None
 
@@ -106,7 +106,7 @@ def _plain(value: object) -> str:
     return strip_markup(value) if isinstance(value, str) else ""
 
 
-def _json_evidence(value: object) -> tuple[str, ...]:
+def json_evidence(value: object) -> tuple[str, ...]:
     """Evidence lines: texts, or objects with a quote and a comment, which become one line each."""
     items = value if isinstance(value, list) else [value]
     lines: list[str] = []

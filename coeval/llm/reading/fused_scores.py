@@ -7,16 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coeval.llm.reading.echoes import cut_echoes, is_echo
+from coeval.llm.reading.evaluations import MAX_EVIDENCE, json_evidence
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import find_json, strip_markup
 from coeval.llm.reading.rating.anchors import criterion_names
 from coeval.llm.reading.rating.reader import cut_middle, read_rating
+from coeval.llm.reading.score_tables import table_rows
 from coeval.llm.reading.thoughts import strip_thoughts
 
 OVERALL = "overall"
 """The name under which a fused answer rates the sample as a whole, beside the criteria."""
 
 MAX_EXPLANATION = 4000
+
+_EXPLANATION = re.compile(r"\b(?:explanation|rationale|reason(?:ing)?)[\"']?\s*[:：]", re.I)
+_EVIDENCE = re.compile(r"\b(?:evidence|quotes?|quotations?)[\"']?\s{0,5}[:：]", re.I)
+_QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
+_BLANK = re.compile(r"<\s{0,3}(-?\d[\d.]{0,9})\s{0,3}>")
+"""A blank of the form that was filled in without its brackets being taken away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,7 @@ class ParsedScore:
     score: float | None
     explanation: str = ""
     reason: str = ""
+    evidence: tuple[str, ...] = ()
 
 
 def parse_scores(
@@ -37,23 +46,34 @@ def parse_scores(
     list, by the criterion's name, or, where there are exactly as many as criteria, by their order.
 
     >>> parse_scores("[1] Score: 4 Explanation: fine", ["Be clear."], [(1, 5)])
-    [ParsedScore(score=4.0, explanation='fine', reason='')]
+    [ParsedScore(score=4.0, explanation='fine', reason='', evidence=())]
     """
     text = strip_thoughts(text)
     entries = _json_entries(text, criteria, fold(sample))
-    entries = entries or _prose_entries(strip_markup(cut_echoes(cut_middle(text), sample)), criteria)
+    if not entries:
+        own = cut_echoes(cut_middle(text), sample)
+        entries = _table_entries(own, criteria) or _prose_entries(strip_markup(own), criteria)
     return [_read_entry(entries.get(index), scale, sample) for index, scale in enumerate(scales)]
 
 
 def _read_entry(entry: str | None, scale: Sequence[float], sample: str) -> ParsedScore:
     if entry is None:
         return ParsedScore(None, reason="the answer has no entry for this criterion")
-    reading = read_rating(entry, scale, sample=sample)
-    words = re.split(
-        r"\b(?:explanation|rationale|reason(?:ing)?)[\"']?\s*[:：]", entry, maxsplit=1, flags=re.I
-    )
+    stated, *quoted = _EVIDENCE.split(entry, maxsplit=1)
+    reading = read_rating(_BLANK.sub(r"\1", stated), scale, sample=sample)
+    words = _EXPLANATION.split(stated, maxsplit=1)
     explanation = " ".join(words[-1].split()) if len(words) > 1 else ""
-    return ParsedScore(reading.score, explanation[:MAX_EXPLANATION], reading.why)
+    evidence = _read_evidence(quoted[0]) if quoted else ()
+    return ParsedScore(reading.score, explanation[:MAX_EXPLANATION], reading.why, evidence)
+
+
+def _read_evidence(text: str) -> tuple[str, ...]:
+    """Lines of evidence: each quotation is one; without any, the words as they stand."""
+    quotations = _QUOTATION.findall(text[:MAX_EXPLANATION])
+    words = " ".join(text.split())
+    lines = [f'"{" ".join(found.split())}"' for found in quotations] or ([words] if words else [])
+    nothing = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
+    return tuple(line[:MAX_EXPLANATION] for line in lines[:MAX_EVIDENCE] if not nothing.fullmatch(line))
 
 
 def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, str]:
@@ -64,9 +84,9 @@ def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, 
         index = index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
         if index is not None:
             words = members.get("explanation", members.get("reason", members.get("rationale", "")))
-            entries.setdefault(
-                index, f"Score: {members.get('score', members.get('rating'))} Explanation: {words}"
-            )
+            said = f"Score: {members.get('score', members.get('rating'))} Explanation: {words}"
+            lines = json_evidence(members.get("evidence", members.get("quotes")))
+            entries.setdefault(index, " ".join([said, *(["Evidence:", *lines] if lines else [])]))
     return entries
 
 
@@ -100,6 +120,16 @@ _HEADING = re.compile(
     r"(?:[^\w\n]{0,20}$|[^\w\n]{1,20}(?=score\b|rating\b)|[\]:])",
     re.I,
 )
+
+
+def _table_entries(text: str, criteria: Sequence[str]) -> dict[int, str]:
+    """The entries of a Markdown table, each as labelled words; the last table that names a criterion counts."""
+    entries: dict[int, str] = {}
+    for names, said in table_rows(text):
+        index = next((at for name in names if (at := index_of(name, criteria)) is not None), None)
+        if index is not None:
+            entries[index] = said
+    return entries
 
 
 def _prose_entries(text: str, criteria: Sequence[str]) -> dict[int, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from coeval.domain import Instance, Person, Task
+from coeval.domain import ColumnRole, Instance, Person, Task
 from coeval.errors import InputError
-from coeval.llm.assistants.catalogue import Assistant, imported_assistant, list_assistants
+from coeval.llm.assistants.catalogue import DIRECTIONS, Assistant, imported_assistant, list_assistants
+from coeval.llm.assistants.plugins import list_plugins
+from coeval.llm.reading.fused_scores import OVERALL
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts, judge_helps
@@ -15,7 +17,7 @@ from coeval.study.access import OWNERS, TEAM, Context, require_task, use_case
 
 
 def parse_column(spec: str) -> tuple[str, float, float, str, str]:
-    """An imported score column: ``column:low:high[:lower][:what it measures]``.
+    """An imported score column: ``column:low:high[:lower|neither][:what it measures]``.
 
     Raises:
         InputError: the text has not that form.
@@ -31,15 +33,16 @@ def parse_column(spec: str) -> tuple[str, float, float, str, str]:
             f"“{spec}” does not name a score column: write column:low:high, such as bleurt:-2:1, and after it "
             "“lower” if lower is better, and what it measures."
         ) from None
-    direction = rest[2] if len(rest) > 2 and rest[2] in ("higher", "lower") else "higher"
+    direction = rest[2] if len(rest) > 2 and rest[2] in DIRECTIONS else "higher"
     told = [part for part in rest[2:] if part != direction]
     return name, low, high, direction, ": ".join(told) or f"the column {name} of the imported file"
 
 
 def choose_assistants(db: Database, task: Task, names: Sequence[str]) -> list[Assistant]:
-    """The assistants of these names or column specs; none stands for every measure that the task allows.
+    """The assistants of these names or column specs; none stands for all that there are for the task.
 
-    Measures compare the output with the reference where every instance has one, else with the input.
+    These are the measures, which compare the output with the reference where every instance has one, else with the
+    input; what installed packages bring; and the columns whose role is "assistant score".
 
     Raises:
         InputError: there is no such measure or column, or a column holds what is no number in its range.
@@ -54,32 +57,48 @@ def choose_among(instances: Sequence[Instance], task: Task, names: Sequence[str]
         InputError: as there.
     """
     against = "reference" if all(instance.reference for instance in instances) else "input"
-    measures = {measure.name: measure for measure in list_assistants(against)}
+    known = {one.name: one for one in [*list_assistants(against), *list_plugins()]}
+    columns = [name for name, role in task.columns.items() if role is ColumnRole.ASSISTANT_SCORE]
+    known |= {name: _column(name, instances) for name in columns if name not in known}
     return [
-        measures[name] if name in measures else _column(name, instances, list(measures))
-        for name in names or list(measures)
+        known[name] if name in known else _spec(name, instances, list(known)) for name in names or list(known)
     ]
 
 
-def _column(spec: str, instances: Sequence[Instance], measures: Sequence[str]) -> Assistant:
+def _spec(spec: str, instances: Sequence[Instance], known: Sequence[str]) -> Assistant:
+    """A column with its range as ``column:low:high``."""
     if ":" not in spec:
         raise InputError(
-            f"There is no assistant “{spec}”: choose among {', '.join(measures)}, or name a score column of the "
+            f"There is no assistant “{spec}”: choose among {', '.join(known)}, or name a score column of the "
             "imported file as column:low:high."
         )
     name, low, high, direction, told = parse_column(spec)
+    return imported_assistant(name, told, low, high, _values(name, instances), direction=direction)
+
+
+def _column(name: str, instances: Sequence[Instance]) -> Assistant:
+    """A column of assistant scores without a stated range: that of its values."""
+    scores = _values(name, instances)
+    low, high = min(scores.values()), max(scores.values())
+    told = f"the column {name} of the imported file, with the range of its values"
+    return imported_assistant(name, told, low, high if high > low else low + 1, scores)
+
+
+def _values(name: str, instances: Sequence[Instance]) -> dict[str, float]:
     given = {instance.external_id: instance.context.get(name, "") for instance in instances}
-    if not any(given.values()):
+    if not any(text.strip() for text in given.values()):
         raise InputError(f"No instance has a column “{name}”: import the scores as a column of that name.")
-    scores = {instance: _number(name, instance, text) for instance, text in given.items() if text}
-    return imported_assistant(name, told, low, high, scores, direction=direction)
+    return {instance: _number(name, instance, text) for instance, text in given.items() if text.strip()}
 
 
 def _number(name: str, instance: str, text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise InputError(f"{name} of instance {instance} is “{text[:40]}”, which is no number.") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{name} of instance {instance} is “{text[:40]}”, which is no number.")
+    return value
 
 
 def ensure_scores(
@@ -105,7 +124,7 @@ def ensure_scores(
 
 @use_case(OWNERS)
 def list_assistant_names(context: Context, person: Person, slug: str) -> list[str]:
-    """See which measures can assist a fusion of this task."""
+    """See which measures, columns and plug-ins can assist a fusion of this task."""
     with context.store.read() as db:
         return [assistant.name for assistant in choose_assistants(db, require_task(db, slug), [])]
 
@@ -114,6 +133,7 @@ def list_assistant_names(context: Context, person: Person, slug: str) -> list[st
 def correlate_run(context: Context, person: Person, slug: str, label: str) -> list[dict[str, object]]:
     """See how closely a fused run follows each assistant: a sign of over-reliance where it is too close.
 
+    ``overall`` stands among the criteria: it is the model's own rating of the whole.
     Gives rows of criterion, assistant, n, pearson, spearman, kendall (tau-b), reason (where undefined).
     """
     import pandas as pd
@@ -128,5 +148,8 @@ def correlate_run(context: Context, person: Person, slug: str, label: str) -> li
         names = [str(name) for name in run.params.get("assistants", [])]  # type: ignore[attr-defined]
         scores = {name: judge_helps.get_assistant_scores(db, task.id, name) for name in names}
         fused = pd.DataFrame(drafts.list_scores(db, run.id), columns=["instance", "criterion", "score"])
+        whole = judge_helps.list_overall(db, run.id)
     table = fused.pivot(index="instance", columns="criterion", values="score")
+    if whole:
+        table = table.join(pd.Series(whole, name=OVERALL), how="outer")
     return correlate_assistants(pd.DataFrame(scores), table).to_dict("records")  # type: ignore[return-value]

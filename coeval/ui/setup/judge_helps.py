@@ -26,7 +26,7 @@ class FusionBox(Panel):
                 [],
                 multiselect=True,
                 allow_custom_value=True,
-                label="Assistant evaluators (none: every measure)",
+                label="Assistant evaluators (none: all of these)",
                 info="A score column of the imported file is named as column:low:high, such as bleurt:-2:1.",
                 elem_id="fusion-assistants",
             )

@@ -22,6 +22,7 @@ from coeval.study.drafting.worker import Worker
 from coeval.ui.components.numbers import read_decimal
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.setup.following_box import FollowingBox
 from coeval.ui.setup.judge_helps import FusionBox, StepsBox
 from coeval.ui.setup.preset_box import PresetBox
 from coeval.ui.setup.several_box import SeveralBox, comparison_view
@@ -63,6 +64,7 @@ class PrefillTab(Tab):
                     self.retry = gr.Button("Send unscored again", elem_id="job-retry", scale=0)
                 with gr.Column(elem_classes="card"):
                     self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
+                self.following = FollowingBox(self.context, self.task)
         self.timer = gr.Timer(SECONDS)
         self._wire()
 
@@ -121,7 +123,7 @@ class PrefillTab(Tab):
 
     def _wire(self) -> None:
         state = [self.jobs, self.run, self.cancel, self.resume, self.retry]
-        self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs]
+        self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs, *self.following.outputs]
         self.on(self.see.click, self.on_see, self.settings, self.estimate, show_progress="minimal")
         self.on(self.ask.click, self.on_estimate, self.settings, self.estimate, show_progress="minimal")
         self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
@@ -140,6 +142,7 @@ class PrefillTab(Tab):
         state = self._state(person, slug)
         with suppress(NotFoundError):  # without criteria or instances there is nothing to help with yet
             state |= self.steps.update(person, slug) | self.fusion.update(person, slug)
+        state |= self.following.update(tasks.get_task_state(self.context, person, slug).runs)
         return state
 
     def on_see(self, person: Person, slug: str, *values: Any) -> Node:

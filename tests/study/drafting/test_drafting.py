@@ -235,11 +235,13 @@ def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, rea
     with start_stub() as stub:
         there = connected(context, stub)
         plan = asyncio.run(
-            helping.draft_plan(there, ready, "demo", RunSettings(protocol="fusion", assistants=("chrF",)))
+            helping.draft_plan(
+                there, ready, "demo", RunSettings(protocol="fusion", assistants=("TF-IDF cosine",))
+            )
         )
         assert plan
         settings = RunSettings(
-            protocol="fusion", label="fused", samples=2, plan="Weigh chrF.", assistants=("chrF",)
+            protocol="fusion", label="fused", samples=2, plan="Weigh it.", assistants=("TF-IDF cosine",)
         )
         report = asyncio.run(run_drafting(there, ready, "demo", settings))
         asked = json.dumps(stub.bodies[-1])
@@ -250,8 +252,13 @@ def test_fusion_judges_all_criteria_of_an_instance_at_once(context: Context, rea
     assert len(ratings) == 4 and {row["run"] for row in ratings} == {"fused"}
     assert all(1 <= float(row["score"]) <= 5 for row in ratings)
     followed = correlate_run(context, ready, "demo", "fused")
-    assert {row["assistant"] for row in followed} == {"chrF"} and [row["n"] for row in followed] == [4, 4]
-    assert len(latest(context, "fused")) == 8 and "Weigh chrF." in asked and "chrF" in asked
+    assert {row["assistant"] for row in followed} == {"TF-IDF cosine"}
+    assert [(row["criterion"], row["n"]) for row in followed] == [
+        ("Be true.", 4),
+        ("Use simple words.", 4),
+        ("overall", 4),
+    ]
+    assert len(latest(context, "fused")) == 8 and "Weigh it." in asked and "TF-IDF" in asked
 
 
 def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context, ready: Person) -> None:

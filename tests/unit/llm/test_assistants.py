@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -43,7 +44,7 @@ def test_tfidf_cosine_by_hand() -> None:
     # two texts: "a b" and "a c"; df a = 2, b = c = 1; idf a = ln(3/3) + 1 = 1, b = c = ln(3/2) + 1 = w
     # cosine = 1 / (1 + w^2)
     weight = math.log(3 / 2) + 1
-    (cosine,) = (one for one in list_assistants("input") if one.name == "TF-IDF cosine")
+    (cosine,) = list_assistants("input")
     table = score_instances([cosine], [Instance("1", "a c", "a b")])
     assert table.iloc[0, 0] == pytest.approx(1 / (1 + weight**2))
 
@@ -54,9 +55,9 @@ texts = st.text(alphabet=st.sampled_from("ab c.é猫\n"), max_size=30)
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
 def test_scores_stay_in_the_range_that_is_stated(pairs: list[tuple[str, str]]) -> None:
-    assistants = list_assistants("input")
+    assistants = list_assistants()
     table = score_instances(
-        assistants, [Instance(str(n), left, right) for n, (left, right) in enumerate(pairs)]
+        assistants, [Instance(str(n), "", left, reference=right) for n, (left, right) in enumerate(pairs)]
     )
     for assistant in assistants:
         scores = table[assistant.name].dropna()
@@ -129,3 +130,23 @@ def test_correlation_with_fused_scores_says_n_and_why_it_is_undefined() -> None:
     assert [rouge[key] for key in ("n", "pearson", "spearman", "kendall")] == pytest.approx([3, 1, 1, 1])
     assert (rouge["assistant"], rouge["criterion"], rouge["reason"]) == ("ROUGE-1", "Be clear.", "")
     assert math.isnan(flat["pearson"]) and flat["reason"]
+
+
+def test_without_references_no_overlap_of_words_is_offered_as_a_merit() -> None:
+    (cosine,) = list_assistants("input")
+    assert (cosine.name, cosine.direction) == ("TF-IDF cosine", "neither")
+    assert "neither high nor low is better by itself" in describe_assistants([cosine], {})
+    assert {one.direction for one in list_assistants("reference")} == {"higher"}
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([0.5], "gave 1 scores for 2 instances"),
+        ([0.5, 7.0], "gave 7, outside its range 0 to 1"),
+        ([0.5, "x"], "gave a score that is no number"),
+    ],
+)
+def test_what_an_assistant_gives_is_checked(scores: list[Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        score_instances([Assistant("mine", "", 0, 1, score=lambda rows: scores)], [SAME, PART])

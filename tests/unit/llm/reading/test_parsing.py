@@ -401,3 +401,45 @@ def test_a_fused_score_keeps_to_its_own_scale_and_entry() -> None:
     read = parse_scores("[1] Score: 4 Explanation: a\n[2] Score: 2 Explanation: b", NAMES, [S3, S5, S5])
     assert [one.score for one in read] == [None, 2, None]
     assert "outside" in read[0].reason and "no entry" in read[2].reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Criterion | Score | Explanation |\n|---|:-:|---|\n| [1] Clarity | 0.73 | fine |\n| Brevity | 4.25 | b |\n"
+        "| Overall | 87.5 | c |",
+        "Here it is:\n\n| # | Aspect | Rating | Why |\n| --- | --- | --- | --- |\n| 1 | Clarity | **0.73** | fine |\n"
+        "| 2 | Brevity | 4.25/5 | b |\n| overall | The whole | 87.5 | c |\n\nI hope this helps.",
+        "[Clarity] Score: 0.73 Explanation: fine\n[Brevity] Score: 4.25 Explanation: b\n"
+        "[Overall] Score: 87.5 Explanation: c",
+        "[1] Score: <0.73> Explanation: fine\n[2] Score: <4.25> Explanation: b\n[overall] Score: <87.5> Explanation: c",
+    ],
+)
+def test_fused_scores_on_any_scale_are_read_from_tables_and_bracketed_names(text: str) -> None:
+    read = parse_scores(text, NAMES, [(0, 1), S5, (0, 100)])
+    assert [(one.score, one.explanation) for one in read] == [(0.73, "fine"), (4.25, "b"), (87.5, "c")]
+
+
+def test_a_table_of_the_sample_is_no_verdict() -> None:
+    table = "| Criterion | Score |\n|---|---|\n| Clarity and all that goes with it | 5 |"
+    answer = f"{table}\n\n[1] Score: 2 Explanation: it rates itself"
+    (read,) = parse_scores(answer, ["Clarity and all that goes with it"], [S5], sample=table)
+    assert read.score == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "evidence"),
+    [
+        ('Evidence: "the 5 birds"; “so  clear”', ('"the 5 birds"', '"so clear"')),
+        ("Evidence: none", ()),
+        ("Evidence: the second sentence", ("the second sentence",)),
+        ("", ()),
+    ],
+)
+def test_fused_evidence_is_read_beside_its_score(said: str, evidence: tuple[str, ...]) -> None:
+    (read,) = parse_scores(f"[1] Score: 4 Explanation: fine {said}", ["Be clear."], [S5])
+    assert (read.score, read.explanation, read.evidence) == (4, "fine", evidence)
+    (read,) = parse_scores(
+        '{"1": {"score": 4, "explanation": "fine", "evidence": [{"quote": "a b c"}]}}', ["Be clear."], [S5]
+    )
+    assert (read.score, read.evidence) == (4, ('"a b c"',))
