@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from coeval.domain import Ask, Criterion, ImportedDraft, Instance, RowKind, Task
+from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, RowKind, Task
 from coeval.errors import InputError, ModelError
 from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.ideation.plan import draft_plan
@@ -80,7 +80,9 @@ def judge_frame(
         (nan where none could be read), ``conclusion``, ``evidence`` (a tuple of lines), ``not_found`` (a tuple of
         quotations that do not stand in the output), ``samples`` (a tuple of scores, where more than one answer
         was asked for), ``reason`` (why there is no score, and what else is to be known of it) and ``raw`` (the
-        model's own words). A fusion adds a row ``overall`` for each instance.
+        model's own words). A fusion adds a row ``overall`` for each instance. The protocol ``pairwise`` gives a row
+        for each instance, each ``other`` of its document and criterion: the score is then 1 where the instance, shown
+        first, is preferred, 0 where the other is, and .5 for a tie.
 
     Raises:
         InputError: a column is missing, an id stands there twice, or an option is not known.
@@ -95,7 +97,8 @@ def judge_frame(
     environment = settings or load_settings()
     run = _read_options(options, model).complete(environment)
     context = Context(Store(Path(ledger)), environment)
-    judging = _Judging(context, _task(task), dict(enumerate(members, 1)), dict(enumerate(instances, 1)), run)
+    numbered = {n: replace(one, id=n) for n, one in enumerate(instances, 1)}
+    judging = _Judging(context, _task(task), dict(enumerate(members, 1)), numbered, run)
     stop = threading.Event()
     return _run(partial(judging.run, progress, stop.is_set), stop).build_table()
 
@@ -146,7 +149,8 @@ def _instance(name: str, row: Mapping[Any, str]) -> Instance:
 class _Results:
     """What came of every pair, and how the run ended."""
 
-    rows: dict[tuple[int, int], dict[str, object]]
+    rows: dict[tuple[int, int, int], dict[str, object]]
+    compares: bool
     summary: Summary
 
     def build_table(self) -> pd.DataFrame:
@@ -156,7 +160,8 @@ class _Results:
             raise ModelError(
                 f"{self.summary.stopped} What was answered is in the ledger: call it again to go on."
             )
-        return pd.DataFrame([self.rows[key] for key in sorted(self.rows)], columns=list(COLUMNS))
+        columns = [*COLUMNS[:1], "other", *COLUMNS[1:]] if self.compares else COLUMNS
+        return pd.DataFrame([self.rows[key] for key in sorted(self.rows)], columns=list(columns))
 
 
 class _Judging:
@@ -172,7 +177,7 @@ class _Judging:
     ) -> None:
         self.context, self.task, self.run_settings = context, task, run
         self.criteria, self.instances = criteria, instances
-        self.rows: dict[tuple[int, int], dict[str, object]] = {}
+        self.rows: dict[tuple[int, int, int], dict[str, object]] = {}
 
     async def run(self, progress: bool, should_stop: Callable[[], bool]) -> _Results:
         run = self.run_settings
@@ -200,7 +205,7 @@ class _Judging:
                     usage=runner.usage,
                     unread=Judged.unread,
                 )
-        return _Results(self.rows, summary)
+        return _Results(self.rows, protocol.compares, summary)
 
     async def _prepare(self, ask: Ask) -> Protocol:
         """The protocol with its steps, assistants and plan; the model is asked for those that are lacking."""
@@ -214,7 +219,7 @@ class _Judging:
             }
         options = run.judge_options(steps)
         if not get_protocol(run.protocol).uses_assistants or run.ablation:
-            return build_protocol(Brief(self.task, self.criteria, options))
+            return build_protocol(Brief(self.task, self.criteria, options, rivals=self._list_rivals))
         instances = list(self.instances.values())
         chosen = choose_among(instances, self.task, run.assistants)
         plan = run.plan or await draft_plan(ask, self.task, members, chosen, options)
@@ -227,16 +232,30 @@ class _Judging:
         }
         return build_protocol(Brief(self.task, self.criteria, options, plan, chosen, scores))
 
+    def _list_rivals(self, instance: Instance) -> list[Instance]:
+        """The other outputs of its document."""
+        same = (one for one in self.instances.values() if one.document and one.document == instance.document)
+        return [one for one in same if one.id != instance.id]
+
     def _store(self, outcomes: Sequence[Outcome[Item, Judged]]) -> None:
         for outcome in outcomes:
             instance = self.instances[outcome.item.instance]
             judged = outcome.result
+            for compared in judged.judgment.comparisons if judged else ():
+                key = (outcome.item.instance, compared.criterion, compared.second)
+                self.rows[key] = _row(
+                    instance, self.criteria[compared.criterion].text, _as_draft(compared)
+                ) | {"other": self.instances[compared.second].external_id}
+            if judged and judged.judgment.comparisons:
+                continue
             for number in outcome.item.criteria:
                 failed = ImportedDraft(instance.external_id, "", None, reason=outcome.error)
                 draft = judged.judgment.drafts[number] if judged else failed
-                self.rows[outcome.item.instance, number] = _row(instance, self.criteria[number].text, draft)
+                self.rows[outcome.item.instance, number, 0] = _row(
+                    instance, self.criteria[number].text, draft
+                )
             if judged and judged.judgment.overall:
-                key = (outcome.item.instance, len(self.criteria) + 1)
+                key = (outcome.item.instance, len(self.criteria) + 1, 0)
                 self.rows[key] = _row(instance, OVERALL, judged.judgment.overall)
 
 
@@ -254,6 +273,12 @@ def _row(instance: Instance, criterion: str, draft: ImportedDraft) -> dict[str, 
         "reason": draft.reason,
         "raw": draft.raw,
     }
+
+
+def _as_draft(compared: Comparison) -> ImportedDraft:
+    return ImportedDraft(
+        "", "", compared.preference, reason=compared.reason, raw=compared.raw, samples=compared.samples
+    )
 
 
 class _Bar:

@@ -40,9 +40,9 @@ def _batch_write(context: Context, options: argparse.Namespace) -> None:
     if options.again:
         settings = replace(settings, retry_unscored=True)
     written = asyncio.run(batches.write_questions(context, OPERATOR, options.task, settings, options.out))
-    for path in written.paths:
+    for path in written.batch.paths:
         print(path)
-    print(f"{written.written:,} questions", file=sys.stderr)
+    print(written, file=sys.stderr)
 
 
 def _batch_read(context: Context, options: argparse.Namespace) -> None:

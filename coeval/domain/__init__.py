@@ -6,6 +6,7 @@ Other rooms import from here: ``from coeval.domain import Task``.
 
 from coeval.domain.calls import Answer, Ask, Call, Message, Request, TokenProb
 from coeval.domain.columns import CONTEXT_ROLES, Column, ColumnRole
+from coeval.domain.comparisons import Comparison
 from coeval.domain.criteria import (
     MAX_ADDED,
     MAX_REMARK,
@@ -76,6 +77,7 @@ __all__ = [
     "Call",
     "Change",
     "Column",
+    "Comparison",
     "ColumnRole",
     "Conduct",
     "CriteriaSet",

@@ -51,6 +51,16 @@ QUOTE_COLUMNS = (
     "evidence",
     "unquoted",
 )
+COMPARISON_COLUMNS = (
+    "run_label",
+    "criterion",
+    "document",
+    "first",
+    "second",
+    "first_system",
+    "second_system",
+    "preference",
+)
 
 Found = TypeVar("Found")
 
@@ -85,6 +95,9 @@ class StudyFrames:
     quotes : how many passages the drafts quote, how many of them are not in the output, nearly in it, or in
         the input; how many lines of evidence there are, and how many of them quote nothing:
         ``run, run_label, criterion, n, not_found, nearly, in_input, evidence, unquoted``.
+    comparisons : two outputs of one document side by side: ``run_label, criterion, document, first, second``
+        (instances, in the order shown), ``first_system, second_system`` ("" where unknown), ``preference`` (1 for the
+        first, 0 for the second, .5 for a tie; nan where none could be read).
 
     Raises
     ------
@@ -100,6 +113,7 @@ class StudyFrames:
     actions: pd.DataFrame
     drafts: pd.DataFrame
     quotes: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(QUOTE_COLUMNS)))
+    comparisons: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COMPARISON_COLUMNS)))
 
     def __post_init__(self) -> None:
         if len(set(self.criteria)) < len(self.criteria):
@@ -110,6 +124,7 @@ class StudyFrames:
             "actions": ACTION_COLUMNS,
             "drafts": DRAFT_COLUMNS,
             "quotes": QUOTE_COLUMNS,
+            "comparisons": COMPARISON_COLUMNS,
         }
         for name, columns in needed.items():
             missing = [column for column in columns if column not in getattr(self, name).columns]

@@ -9,7 +9,7 @@ from coeval.domain import MAX_TEXT, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.store import Database
 from coeval.store.queries import archive, criteria, tasks
-from coeval.store.queries.drafting import drafts
+from coeval.store.queries.drafting import comparisons, drafts
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 
@@ -96,14 +96,20 @@ def get_task_state(context: Context, person: Person, slug: str) -> TaskState:
     with context.store.read() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
-        counts = [(run, drafts.count_drafts(db, run.id)) for run in drafts.list_runs(db, task.id)]
+        counts = [(run, _count(db, run)) for run in drafts.list_runs(db, task.id)]
         return TaskState(
             task=task,
             n_instances=tasks.count_instances(db, task.id),
             version=current.version if current else 0,
             n_criteria=len(current.criteria) if current else 0,
-            runs=tuple((run, n["ok"], n["unscored"]) for run, n in counts),
+            runs=tuple((run, ok, unscored) for run, (ok, unscored) in counts),
         )
+
+
+def _count(db: Database, run: Run) -> tuple[int, int]:
+    """How many drafts, or comparisons, a run has, and how many of them could not be read."""
+    drafted, compared = drafts.count_drafts(db, run.id), comparisons.count_comparisons(db, run.id)
+    return drafted["ok"] + compared[0], drafted["unscored"] + compared[1]
 
 
 @use_case(OWNERS)

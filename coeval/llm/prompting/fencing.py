@@ -42,6 +42,28 @@ def render_block(tag: str, text: str, label: str = "") -> str:
     return f"<{tag}{name}>\n{neutralise(text)}\n</{tag}>"
 
 
+def render_pair(task: Task, first: Instance, second: Instance, *, reference: bool = False) -> str:
+    """Two outputs of one document as tagged blocks: what they share of the columns a judge may see, the input, A and B.
+
+    A column in which the two differ tells them apart and is left out.
+    """
+    context = select_context(first.context, task.columns, judge=True)
+    shared = {name: text for name, text in context.items() if second.context.get(name) == text}
+    blocks = [render_block("sample_context", text, name) for name, text in shared.items()]
+    blocks.append(render_block("sample_input", first.input, task.input_field))
+    if reference and first.reference.strip() and first.reference == second.reference:
+        blocks.append(render_reference(task, first))
+    blocks.append(render_block("sample_output", first.output, f"{task.output_field} A"))
+    blocks.append(render_block("sample_output", second.output, f"{task.output_field} B"))
+    return "\n\n".join(blocks)
+
+
+def render_reference(task: Task, instance: Instance) -> str:
+    """The instance's reference as a tagged block; empty where it has none."""
+    label = f"a good {task.output_field} to compare with"
+    return render_block("sample_reference", instance.reference, label) if instance.reference.strip() else ""
+
+
 def render_sample(task: Task, instance: Instance, *, reference: bool = False) -> str:
     """The sample as tagged blocks: the columns that a judge may see, the input, the output, and the reference.
 
@@ -52,6 +74,5 @@ def render_sample(task: Task, instance: Instance, *, reference: bool = False) ->
     blocks.append(render_block("sample_input", instance.input, task.input_field))
     blocks.append(render_block("sample_output", instance.output, task.output_field))
     if reference and instance.reference.strip():
-        label = f"a good {task.output_field} to compare with"
-        blocks.append(render_block("sample_reference", instance.reference, label))
+        blocks.append(render_reference(task, instance))
     return "\n\n".join(blocks)

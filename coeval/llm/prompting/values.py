@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coeval.domain import Criterion, Instance, Scale, Task
-from coeval.llm.prompting.fencing import render_sample
+from coeval.llm.prompting.fencing import render_reference, render_sample
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.template_files import load_template
 from coeval.rules.criterion_guides import guide_text
@@ -87,7 +87,7 @@ def render_case(
     """The variables of a question about one instance by one criterion; ``case`` is what they have in common."""
     steps = options.steps.get(criterion.text, "").strip()
     values = task_values(task) | scale_values(criterion.scale)
-    values |= {"criterion": render_guided(criterion), "reference": instance.reference.strip()}
+    values |= {"criterion": render_guided(criterion), "reference": render_reference(task, instance)}
     values["question"] = render_question(criterion, task)
     values["sample"] = render_sample(task, instance, reference=options.reference)
     values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
@@ -101,7 +101,7 @@ def render_cases(
     """The variables of a question about one instance by several criteria, which are numbered from 1."""
     values = task_values(task) | {"criteria": list_criteria(criteria)}
     values["sample"] = render_sample(task, instance, reference=options.reference)
-    values["reference"] = instance.reference.strip()
+    values["reference"] = render_reference(task, instance)
     steps = [
         f"[{number}]\n{text}"
         for number, criterion in enumerate(criteria, 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from coeval.domain import Answer, Ask, Criterion, Instance, Request
 from coeval.llm.assistants.catalogue import describe_assistants, render_assistant_scores
 from coeval.llm.prompting.asking import ask_all, ask_twice, render_request
-from coeval.llm.prompting.fencing import render_sample
+from coeval.llm.prompting.fencing import render_reference, render_sample
 from coeval.llm.prompting.values import (
     list_criteria,
     number_criteria,
@@ -54,6 +54,7 @@ class Fusion(Protocol):
 
     def _values(self, criteria: Sequence[Criterion], instance: Instance) -> dict[str, object]:
         values = task_values(self.task) | {"criteria": list_criteria(criteria)}
+        values["reference"] = render_reference(self.task, instance)
         values["sample"] = render_sample(self.task, instance, reference=self.options.reference)
         values |= {
             "overall": OVERALL,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import ClassVar
 
-from coeval.domain import Ask, Criterion, ImportedDraft, Instance, Request, Task
+from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.errors import InputError
 from coeval.llm.assistants.catalogue import Assistant
 from coeval.llm.prompting.options import JudgeOptions
@@ -34,6 +34,8 @@ class Judgment:
 
     drafts: Mapping[int, ImportedDraft]
     overall: ImportedDraft | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    """What came of comparing the instance, shown first, with others of its document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Brief:
     plan: str = ""
     assistants: Sequence[Assistant] = ()
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    rivals: Callable[[Instance], Sequence[Instance]] = lambda instance: ()
+    """The other outputs of an instance's document, for protocols that compare."""
 
 
 class Protocol(ABC):
@@ -67,6 +71,8 @@ class Protocol(ABC):
     """The templates that its questions are rendered from, personas aside."""
     takes_several: ClassVar[bool] = False
     """Whether it can ask by several criteria in one question, where the options say so."""
+    compares: ClassVar[bool] = False
+    """Whether it makes comparisons of outputs rather than drafts."""
     uses_assistants: ClassVar[bool] = False
     """Whether it takes a plan and the scores of assistant evaluators."""
 

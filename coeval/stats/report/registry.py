@@ -22,6 +22,7 @@ from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.judges.judge_equivalence import equivalence_section, equivalence_tables
+from coeval.stats.report.judges.pairwise import pairwise_section, pairwise_tables
 from coeval.stats.report.judges.soft_labels import soft_labels_section, soft_labels_tables
 from coeval.stats.report.reliability import reliability_section, reliability_tables
 from coeval.stats.report.systems import systems_section
@@ -59,6 +60,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
     Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables),
     Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
+    Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),
 )
 
 

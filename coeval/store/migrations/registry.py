@@ -35,6 +35,7 @@ from coeval.store.migrations.m060_task_archive import m060_task_archive
 from coeval.store.migrations.m070_group import m070_group
 from coeval.store.migrations.m071_disabled import m071_disabled
 from coeval.store.migrations.m085_criterion_question import m085_criterion_question
+from coeval.store.migrations.m086_comparison import m086_comparison
 from coeval.store.migrations.m090_stopping_rule import m090_stopping_rule
 from coeval.store.migrations.m095_waiting import m095_waiting
 from coeval.store.migrations.m096_layout import m096_layout
@@ -68,6 +69,7 @@ for migration in (
     m070_group,
     m071_disabled,
     m085_criterion_question,
+    m086_comparison,
     m090_stopping_rule,
     m095_waiting,
     m096_layout,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Task
-from coeval.stats.frames import ACTION_COLUMNS, QUOTE_COLUMNS, StudyFrames
+from coeval.stats.frames import ACTION_COLUMNS, COMPARISON_COLUMNS, QUOTE_COLUMNS, StudyFrames
 from coeval.store import Database
 from coeval.store.queries import criteria
 from coeval.store.queries.bulk import reports
@@ -29,7 +29,11 @@ from coeval.study.computing.columns import (
 )
 
 NO_ACTIONS = pd.DataFrame(columns=list(ACTION_COLUMNS))
-MORE = {"actions": (reports.ACTIONS, ACTION_COLUMNS), "quotes": (reports.QUOTES, QUOTE_COLUMNS)}
+MORE = {
+    "actions": (reports.ACTIONS, ACTION_COLUMNS),
+    "quotes": (reports.QUOTES, QUOTE_COLUMNS),
+    "comparisons": (reports.COMPARISONS, COMPARISON_COLUMNS),
+}
 """Tables that few statistics look at, with their queries and columns: each is read when one asks for it."""
 
 SCORE_KINDS: dict[str, Block] = {
@@ -93,7 +97,10 @@ def _read_more(db: Database, task: Task, name: str) -> pd.DataFrame:
     sql, columns = MORE[name]
     current = criteria.get_criteria_set(db, task.id)
     rows = list(reports.read(db, sql, task=task.id, criteria_set=current.id if current else 0))
-    return pd.DataFrame(rows, columns=list(columns)).astype({"n": np.int64})
+    kinds = {"n": np.int64, "preference": float}
+    return pd.DataFrame(rows, columns=list(columns)).astype(
+        {key: kinds[key] for key in columns if key in kinds}
+    )
 
 
 def _read_instances(db: Database, task: Task) -> tuple[list[int], pd.DataFrame]:

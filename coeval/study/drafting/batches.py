@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coeval.domain import Call, Job, JobState, Person, Request
+from coeval.domain import Answer, Call, Job, JobState, Person, Request
+from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.batch_files import ENDPOINT, BatchWriter, write_batch
 from coeval.llm.running.batch_results import BadLine, read_batch
 from coeval.llm.running.ledger import Prices
@@ -14,8 +16,10 @@ from coeval.store.engines.statements import chunks
 from coeval.store.queries.drafting import drafts, jobs
 from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.drafting.endpoint import build_runner
 from coeval.study.drafting.execution import SAMPLES_PER_ATTEMPT, RunReport, run_drafting
-from coeval.study.drafting.preparing import Prepared, prepare_run, questions_of
+from coeval.study.drafting.helping import write_plan, write_steps
+from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, questions_of, require_ready
 from coeval.study.drafting.run_settings import RunSettings, read_run_settings
 
 KIND = "batch"
@@ -37,16 +41,43 @@ class ResultsReport:
         return "\n".join([*lines, *map(str, self.runs)])
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written; ``helps`` says that it is the questions for evaluation steps or a plan, which come first."""
+
+    batch: BatchWriter
+    helps: bool = False
+
+    @property
+    def written(self) -> int:
+        return self.batch.written
+
+    def __str__(self) -> str:
+        said = f"{self.written:,} questions"
+        if self.helps:
+            said += (
+                " for evaluation steps or the plan: read their results (batch read), then give the same command again "
+                "with another --out for the questions of the run"
+            )
+        return said
+
+
 @use_case(OWNERS)
 async def write_questions(
     context: Context, person: Person, slug: str, settings: RunSettings, out: Path
-) -> BatchWriter:
+) -> Written:
     """Write the questions that a run still has to a batch file, split at the service's limits.
+
+    Where the run lacks evaluation steps or a plan, the questions for these come first, in a file of their own: once its
+    results are read, the same call writes the questions of the run.
 
     Raises:
         InputError: a file of that name is there already, or see ``prepare_run``.
     """
     settings = replace(settings, endpoint=ENDPOINT).complete(context.settings)
+    settings, first = await _write_helps(context, slug, settings)
+    if first:
+        return Written(write_batch(first, out, ledger=StoredLedger(context.store)), helps=True)
     prepared = prepare_run(context, person, slug, settings)
     writer = write_batch(_questions(context, prepared), out, ledger=StoredLedger(context.store))
     with context.store.write() as db:
@@ -63,7 +94,34 @@ async def write_questions(
                 created_by=person.name,
             ),
         )
-    return writer
+    return Written(writer)
+
+
+async def _write_helps(
+    context: Context, slug: str, settings: RunSettings
+) -> tuple[RunSettings, list[tuple[Request, int]]]:
+    """The settings with steps and plan as far as results that were read hold them, and the questions for the rest."""
+    with context.store.read() as db:
+        task, current = require_ready(db, slug)
+        opened = drafts.get_run(db, task.id, settings.label) is not None
+    missing: list[tuple[Request, int]] = []
+    async with build_runner(context, concurrency=1, replay=True, endpoint=ENDPOINT) as runner:
+
+        async def ask(request: Request, sample: int) -> Answer:
+            try:
+                return await runner.ask(request, sample)
+            except CallError as error:
+                if error.kind is Failure.NOT_IN_LEDGER:
+                    missing.append((request, sample))
+                raise
+
+        for criterion in current.criteria if settings.steps else ():
+            with suppress(CallError):
+                await write_steps(context, task, replace(current, criteria=(criterion,)), settings.model, ask)
+        if needs_plan(settings) and not opened:
+            with suppress(CallError):
+                settings = replace(settings, plan=await write_plan(context, task, current, settings, ask))
+    return settings, missing
 
 
 def _questions(context: Context, prepared: Prepared) -> Iterator[tuple[Request, int]]:

@@ -12,7 +12,7 @@ from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.store.queries import tasks
-from coeval.store.queries.drafting import drafts, judge_helps
+from coeval.store.queries.drafting import comparisons, drafts, judge_helps
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.endpoint import build_runner
 from coeval.study.drafting.helping import write_plan, write_steps
@@ -157,9 +157,8 @@ class _Work:
         with self.context.store.read() as db:
             instance = tasks.get_instance(db, item.instance)
             run = self.prepared.run.id
-            attempts = {
-                number: drafts.next_attempt(db, run, item.instance, number) for number in item.criteria
-            }
+            count = comparisons.next_attempt if self.prepared.protocol.compares else drafts.next_attempt
+            attempts = {number: count(db, run, item.instance, number) for number in item.criteria}
         assert instance is not None
         ask = _further(self.ask, max(attempts.values()))
         judged = await judge_item(self.prepared.protocol, ask, item, instance, RETRY)
@@ -193,8 +192,13 @@ class _Work:
             for each in judged:
                 if (whole := each.judgment.overall) is not None:
                     judge_helps.record_overall(db, run, each.instance, whole.score, whole.reason)
-        self.drafted += len(new)
+                if each.judgment.comparisons:
+                    attempt = max(each.attempts.values())
+                    comparisons.record_comparisons(db, run, each.judgment.comparisons, attempt)
+        compared = [one for each in judged for one in each.judgment.comparisons]
+        self.drafted += len(new) + len(compared)
         self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in new)
+        self.unscored += sum(one.preference is None for one in compared)
 
 
 @dataclass(frozen=True, slots=True)

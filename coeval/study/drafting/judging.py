@@ -22,6 +22,8 @@ class Judged:
 
     def unread(self) -> str:
         """Why nothing could be read from any of its answers; empty where something was."""
+        if compared := self.judgment.comparisons:
+            return compared[0].reason if all(one.preference is None for one in compared) else ""
         unscored = [draft for draft in self.judgment.drafts.values() if draft.score is None]
         if self.about_the_text or len(unscored) < len(self.judgment.drafts):
             return ""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
-from coeval.domain import CriteriaSet, Person, Run, Task
+from coeval.domain import CriteriaSet, Instance, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, Questions
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
-from coeval.store.queries.drafting import drafts, judge_helps
+from coeval.store.queries.drafting import comparisons, drafts, judge_helps
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.drafting.assistants import choose_assistants, ensure_scores
 from coeval.study.drafting.run_settings import RunSettings
@@ -78,11 +79,24 @@ def prepare_protocol(context: Context, task: Task, current: CriteriaSet, setting
     by_id = {criterion.id: criterion for criterion in current.criteria}
     assisted = get_protocol(settings.protocol).uses_assistants and not settings.ablation
     with context.store.read() as db:
+        if get_protocol(settings.protocol).compares and not any(
+            comparisons.list_uncompared(db, task.id, 0, by_id)
+        ):
+            raise InputError(
+                "There is nothing to compare: no document has two outputs. Import them with a column “document” that "
+                "names what they are outputs for."
+            )
         steps = judge_helps.get_steps(db, by_id) if settings.steps else {}
         chosen = choose_assistants(db, task, settings.assistants) if assisted else []
     options = settings.judge_options({by_id[criterion].text: text for criterion, text in steps.items()})
     scores = ensure_scores(context, task, chosen) if chosen else {}  # it needs pandas, which takes 50 MB
-    return build_protocol(Brief(task, by_id, options, settings.plan, chosen, scores))
+    rivals = partial(_list_rivals, context)
+    return build_protocol(Brief(task, by_id, options, settings.plan, chosen, scores, rivals))
+
+
+def _list_rivals(context: Context, instance: Instance) -> list[Instance]:
+    with context.store.read() as db:
+        return comparisons.list_rivals(db, instance)
 
 
 def questions_of(db: Database, protocol: Protocol, item: Item) -> Questions:
@@ -124,7 +138,8 @@ def _ensure_run(
     db: Database, task: Task, current: CriteriaSet, settings: RunSettings, protocol: Protocol
 ) -> Run:
     params = _params(settings, protocol)
-    new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params, shown=True)
+    shown = not protocol.compares  # annotators are shown drafts
+    new = Run(settings.protocol, settings.model, settings.label, protocol.prompt_hash, params, shown=shown)
     stored = drafts.get_run(db, task.id, settings.label)
     if stored is None:
         return drafts.add_run(db, task.id, new, current.id)
@@ -148,9 +163,9 @@ def list_left(
     A run that was not opened yet (None) has to draft them all.
     """
     ids = [criterion.id for criterion in current.criteria]
-    left = drafts.list_undrafted(
-        db, task.id, run.id if run else 0, ids, retry_unscored=settings.retry_unscored
-    )
+    compares = get_protocol(settings.protocol).compares
+    list_missing = comparisons.list_uncompared if compares else drafts.list_undrafted
+    left = list_missing(db, task.id, run.id if run else 0, ids, retry_unscored=settings.retry_unscored)
     if settings.pilot:
         chosen = _list_pilot(db, task, settings.pilot)
         left = (pair for pair in left if pair[0] in chosen)

@@ -109,6 +109,7 @@ TABLES: Mapping[str, Build] = {
     "votes.csv": _query(exports.VOTES),
     "drafts.csv": _query(exports.DRAFTS),
     "overall_ratings.csv": _query(exports.OVERALL_RATINGS),
+    "comparisons.csv": _query(exports.COMPARISONS),
     "scores.csv": _query(exports.SCORES),
     "rows.csv": _query(exports.ROWS),
     "first_scores.csv": _query(exports.FIRST_SCORES),

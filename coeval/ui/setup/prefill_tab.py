@@ -211,7 +211,11 @@ class PrefillTab(Tab):
         return {
             self.jobs: jobs_view(listed),
             self.run: gr.Dropdown(
-                [(f"{run.label}: {ok:,} drafts, {bad:,} unscored", run.label) for run, ok, bad in runs],
+                [
+                    (f"{run.label}: {ok:,} drafts, {bad:,} unscored", run.label)
+                    for run, ok, bad in runs
+                    if run.protocol != "pairwise"
+                ],
                 value=next((run.label for run, _, _ in runs if run.shown), None),
             ),
             self.cancel: gr.Button(visible=busy),

@@ -146,6 +146,18 @@ JOIN instance i ON i.id = o.instance
 WHERE r.task = :task ORDER BY o.run, i.position
 """
 
+COMPARISONS = """
+SELECT r.label AS run, r.model, c.text AS criterion, a.document, a.external_id AS first, a.system AS first_system,
+  b.external_id AS second, b.system AS second_system, p.attempt, p.preference, p.samples_json AS samples, p.reason,
+  p.raw, p.created_at
+FROM comparison p
+JOIN run r ON r.id = p.run
+JOIN criterion c ON c.id = p.criterion
+JOIN instance a ON a.id = p.first
+JOIN instance b ON b.id = p.second
+WHERE r.task = :task ORDER BY p.id
+"""
+
 MARKS = f"""
 SELECT i.external_id AS instance, a.name AS annotator, {STANDING}, m.flagged, m.skipped, m.comment, m.marked_at,
   CASE WHEN NOT EXISTS (SELECT 1 FROM mark later WHERE later.annotator = m.annotator

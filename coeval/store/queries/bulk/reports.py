@@ -106,6 +106,18 @@ ORDER BY r.id, m.position
 """
 """The passages that drafts quote and where they stand, and the lines of evidence without a quotation."""
 
+COMPARISONS = """
+SELECT r.label AS run_label, c.text AS criterion, a.document, a.external_id AS first, b.external_id AS second,
+  a.system AS first_system, b.system AS second_system, p.preference
+FROM current_comparison p
+JOIN run r ON r.id = p.run AND r.task = :task
+JOIN criteria_set_member m ON m.criterion = p.criterion AND m.criteria_set = :criteria_set
+JOIN criterion c ON c.id = p.criterion
+JOIN instance a ON a.id = p.first
+JOIN instance b ON b.id = p.second
+ORDER BY r.id, m.position, a.position, b.position
+"""
+
 VOTES = """
 SELECT v.action, count(*) AS n
 FROM vote v JOIN ballot b ON b.id = v.ballot JOIN ballot_round r ON r.id = b.ballot_round AND r.task = :task
@@ -143,6 +155,7 @@ def read(db: Database, sql: str, **values: Any) -> Result:
 FINGERPRINT = """
 SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
+  (SELECT max(id) FROM comparison),
   (SELECT max(id) FROM run), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch),

@@ -34,7 +34,7 @@ def estimate_run(context: Context, person: Person, slug: str, settings: RunSetti
         sample = [question for item in some for question in questions_of(db, protocol, item)]
     return forecast(
         sample,
-        len(items) * protocol.answers,
+        round(len(items) * len(sample) / len(some)) if some else 0,
         settings.prices,
         ledger=StoredLedger(context.store),
         endpoint=settings.endpoint,

@@ -61,7 +61,12 @@ def show_question(
     numbers = [member.id for member in current.criteria]
     items = protocol.group((chosen.id, number) for number in numbers)
     item = next(item for item in items if numbers[criterion - 1] in item.criteria)
-    request, _ = protocol.render_calls(Item(chosen.id, item.criteria), chosen)[0]
+    calls = protocol.render_calls(Item(chosen.id, item.criteria), chosen)
+    if not calls:
+        raise NotFoundError(
+            f"Instance “{chosen.external_id}” has no other output of its document to compare with."
+        )
+    request, _ = calls[0]
     texts = {member.id: member.text for member in current.criteria}
     return Question(
         chosen.external_id, tuple(texts[number] for number in item.criteria), request, protocol.answers

@@ -10,8 +10,10 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import NotFoundError
 from coeval.stats.frames import StudyFrames
+from coeval.stats.report.judges.pairwise import pairwise_section, pairwise_tables
 from coeval.stats.report.notes import study_notes
 from coeval.stats.report.registry import list_tables
+from coeval.stats.report.tables import Table
 from coeval.study.access import Context
 from coeval.study.computing.helper import HelperEndedError
 from coeval.study.computing.readings import Reading
@@ -62,7 +64,9 @@ def _build_pages(section: str, reading: Reading) -> Iterator[Page]:
     get = reading.get
     if not get(count_submissions):
         text = "As soon as the first submission is saved, it counts here."
-        yield Page(banner=message("Nobody has scored anything yet", text))
+        compared = get(list_compared, tables=("comparisons",)) if section == "systems" else []
+        tables: list[Node | None] = [_show_table(table) for table in compared]
+        yield Page(banner=message("Nobody has scored anything yet", text), tables=tables)
         return
     for page in SECTIONS[section].build(get):
         further = _further_tables(get, section) if page.whole else []
@@ -89,11 +93,16 @@ def _as_of(taken_at: str, since: int) -> Node:
 
 def _further_tables(get: Get, section: str) -> list[Node | None]:
     """The tables of the report's sections that have no page of their own (see ``stats.report.registry``)."""
-    return [
-        data_table(table.title, _as_texts(table.frame), table.note)
-        for tab, table in get(list_tables)
-        if tab == section
-    ]
+    return [_show_table(table) for tab, table in get(list_tables, tables=("comparisons",)) if tab == section]
+
+
+def _show_table(table: Table) -> Node | None:
+    return data_table(table.title, _as_texts(table.frame), table.note)
+
+
+def list_compared(study: StudyFrames) -> list[Table]:
+    """The comparisons of outputs, which need nobody's scores."""
+    return pairwise_tables(pairwise_section(study))
 
 
 def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
