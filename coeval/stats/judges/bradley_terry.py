@@ -52,7 +52,8 @@ def fit_strengths(
     first, second : the systems shown first and second in each comparison, as places in ``systems``.
     preference : from 0 (the second) to 1 (the first); .5 is a tie.
     cluster : the document of each comparison. Documents, not comparisons, were sampled: intervals come from the
-        cluster-robust variance with G / (G - 1) and Student's t with G - 1 degrees of freedom, G documents.
+        cluster-robust variance with G / (G - 1), or from that of independent comparisons where it is larger, and
+        Student's t with G - 1 degrees of freedom, G documents.
 
     An estimate is undefined, and says why, where a system was not compared or the comparisons fall into groups of
     systems that never met; under two documents there is a strength and no interval.
@@ -75,8 +76,9 @@ def fit_strengths(
     residual = preference - _chance(design @ theta)
     variance, groups = _robust(design * residual[:, None], cluster, inverse)
     values = full @ theta
-    spreads = None if variance is None else np.sqrt(np.maximum(np.diag(full @ variance @ full.T), 0))
-    order = None if variance is None else float(np.sqrt(max(variance[-1, -1], 0)))
+    # documents that all came out alike have no variance between them; each comparison still had its chance
+    spreads = None if variance is None else np.sqrt(np.maximum(_of(full, variance), _of(full, inverse)))
+    order = None if variance is None else float(np.sqrt(max(variance[-1, -1], inverse[-1, -1])))
     details = {"n": len(first), "clusters": groups, "interval_kind": KIND}
     return Strengths(
         tuple(systems),
@@ -86,6 +88,10 @@ def fit_strengths(
         ),
         _estimate(float(theta[-1]), order, groups, level, details),
     )
+
+
+def _of(contrasts: Numbers, variance: Numbers) -> Numbers:
+    return np.asarray(np.diag(contrasts @ variance @ contrasts.T), dtype=float)
 
 
 def _undefined(systems: Sequence[str], reason: str) -> Strengths:

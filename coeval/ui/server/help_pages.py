@@ -17,6 +17,7 @@ TITLES = {
     "guide": "Using CoEval",
     "roles": "Who may do what",
     "servers": "Model servers",
+    "judges": "How a model judges",
     "presets": "Presets",
     "threats": "Security",
     "measured": "Measured",

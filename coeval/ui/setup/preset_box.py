@@ -46,7 +46,9 @@ class PresetBox(Panel):
     def on_take(self, person: Person, slug: str, name: str | None) -> Node:
         established = establish_preset(self.context, person, need_task(slug), name or "")
         members = (el("li", f"{one.name}, {one.scale}: {one.text}") for one in established.criteria)
-        return el("div", el("p", f"Criteria set {established.version} is in force:"), el("ul", *members))
+        return el(
+            "div.notes", el("p", f"Criteria set {established.version} is in force:"), el("ul", *members)
+        )
 
 
 def show_value(name: str, value: Any) -> Any:
@@ -63,7 +65,7 @@ def show_value(name: str, value: Any) -> Any:
 def preset_view(preset: Preset) -> Node:
     """Where a preset comes from, and what is different here."""
     return el(
-        "div",
+        "div.notes",
         el("p", f"{preset.source}."),
         el("ul", *(el("li", fact) for fact in preset.facts)),
         el("p", "Different here: ", *(f"{difference} " for difference in preset.differences)),

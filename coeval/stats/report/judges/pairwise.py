@@ -201,7 +201,7 @@ def pairwise_tables(section: list[PairwiseRun]) -> list[Table]:
             "Systems compared two at a time",
             "Bradley-Terry strengths in log-odds (the mean system has 0, ties count half, the order is allowed for), "
             "with 95% intervals over documents, beside the means of ratings.",
-            pd.DataFrame(strengths),
+            pd.DataFrame(strengths).dropna(axis=1, how="all"),
         ),
         Table(
             "pairwise_order",
