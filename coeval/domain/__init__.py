@@ -6,7 +6,6 @@ Other rooms import from here: ``from coeval.domain import Task``.
 
 from coeval.domain.calls import Answer, Ask, Call, Message, Request, TokenProb
 from coeval.domain.columns import CONTEXT_ROLES, Column, ColumnRole
-from coeval.domain.comparisons import Comparison
 from coeval.domain.criteria import (
     MAX_ADDED,
     MAX_REMARK,
@@ -44,7 +43,7 @@ from coeval.domain.evaluations import (
     ScrutinyRow,
     Submission,
 )
-from coeval.domain.judges import Job, JobState, Run
+from coeval.domain.judges import Comparison, Job, JobState, Run
 from coeval.domain.leases import LEASE, Lease
 from coeval.domain.people import Account, Group, Invitation, Member, Person, Role
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study

@@ -1,4 +1,4 @@
-"""Runs of a judge over a task, and the jobs that carry them out."""
+"""Runs of a judge over a task, comparisons that it makes, and the jobs that carry runs out."""
 
 from __future__ import annotations
 
@@ -19,6 +19,24 @@ class Run:
     shown: bool = False
     created_at: str = ""
     id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Which of two outputs a judge prefers by a criterion, in the order in which it saw them.
+
+    ``preference`` is 1 for the first, 0 for the second and 0.5 for a tie, or the mean of several answers (then
+    ``samples`` has each); None where none could be read, and ``reason`` says why. Instances and criterion by their ids.
+    """
+
+    first: int
+    second: int
+    criterion: int
+    preference: float | None
+    reason: str = ""
+    raw: str = ""
+    samples: tuple[float, ...] = ()
+    attempt: int = 1
 
 
 class JobState(StrEnum):

@@ -13,7 +13,7 @@ from coeval.llm.running.batch_files import ENDPOINT, BatchWriter, write_batch
 from coeval.llm.running.batch_results import BadLine, read_batch
 from coeval.llm.running.ledger import Prices
 from coeval.store.engines.statements import chunks
-from coeval.store.queries.drafting import drafts, jobs
+from coeval.store.queries.drafting import comparisons, drafts, jobs
 from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.endpoint import build_runner
@@ -125,12 +125,11 @@ async def _write_helps(
 
 
 def _questions(context: Context, prepared: Prepared) -> Iterator[tuple[Request, int]]:
+    next_attempt = comparisons.next_attempt if prepared.protocol.compares else drafts.next_attempt
     for item in prepared.items:
+        asked = questions_of(context, prepared.protocol, item)
         with context.store.read() as db:
-            asked = questions_of(db, prepared.protocol, item)
-            attempts = [
-                drafts.next_attempt(db, prepared.run.id, item.instance, number) for number in item.criteria
-            ]
+            attempts = [next_attempt(db, prepared.run.id, item.instance, number) for number in item.criteria]
         first = (max(attempts) - 1) * SAMPLES_PER_ATTEMPT
         yield from ((request, first + sample) for request, sample in asked)
 

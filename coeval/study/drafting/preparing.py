@@ -99,9 +99,10 @@ def _list_rivals(context: Context, instance: Instance) -> list[Instance]:
         return comparisons.list_rivals(db, instance)
 
 
-def questions_of(db: Database, protocol: Protocol, item: Item) -> Questions:
+def questions_of(context: Context, protocol: Protocol, item: Item) -> Questions:
     """The questions of an item, as ``Protocol.render_calls`` gives them."""
-    instance = tasks.get_instance(db, item.instance)
+    with context.store.read() as db:
+        instance = tasks.get_instance(db, item.instance)
     assert instance is not None
     return protocol.render_calls(item, instance)
 

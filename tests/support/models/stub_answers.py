@@ -117,12 +117,20 @@ def _form_of(prompt: str) -> list[str]:
     return [line for line in lines if re.search(r"<[a-z][^<>]*>", line)]
 
 
+def preference_of(prompt: str) -> str:
+    """The longer of the two outputs that a prompt holds; a tie where they are as long."""
+    lengths = [len(output) for output in _OUTPUT.findall(prompt)]
+    return "tie" if len(set(lengths)) < 2 else "AB"[lengths.index(max(lengths))]
+
+
 def _fill_form(form: list[str], prompt: str) -> str:
     """The form with a score in every blank for a number and a sentence in every other."""
     return "\n".join(_fill_line(line, prompt) for line in form)
 
 
 def _fill_line(line: str, prompt: str) -> str:
+    if line.startswith("Preference:"):
+        return f"Preference: {preference_of(prompt)}"
     label = re.match(r"\[(\w+)\]", line)
     score = str(score_of(prompt, label[1] if label else ""))
     line = re.sub(r"<number>", score, line)

@@ -258,7 +258,7 @@ def test_steps_are_written_once_and_go_into_the_prompt() -> None:
     assert "## Evaluation steps\n1. Read it.\n2. Score it." in judging.words()
 
 
-ASSISTANTS = [one for one in list_assistants("input") if one.name in ("ROUGE-1", "chrF")]
+ASSISTANTS = [one for one in list_assistants("reference") if one.name in ("ROUGE-1", "chrF")]
 FUSED = (
     "[1] Score: 4 Explanation: clear\n[2] Score: 2 Explanation: long\n[overall] Score: 3 Explanation: fair"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from coeval.llm.client.abilities import Abilities, Rung, build_body
 from coeval.llm.ideation.criteria import draft_criteria
 from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.prompting.options import JudgeOptions
-from coeval.llm.protocols.registry import list_protocols
+from coeval.llm.protocols.protocol import Brief, Item
+from coeval.llm.protocols.registry import build_protocol, list_protocols
 from tests.support.models.single_judgment import judge, judge_all
 from tests.support.models.stub_answers import default_reply, scale_of
 
@@ -29,11 +31,22 @@ def make_ask(rung: Rung) -> Any:
 
 
 @pytest.mark.parametrize("rung", list(Rung))
-@pytest.mark.parametrize("protocol", list_protocols())
+@pytest.mark.parametrize("protocol", [name for name, one in list_protocols().items() if not one.compares])
 def test_every_protocol_gets_a_score_on_the_scale(protocol: str, rung: Rung) -> None:
     options = JudgeOptions("m", protocol=protocol, persona="evaluator")
     draft = asyncio.run(judge(make_ask(rung), TASK, CRITERIA[0], INSTANCE, options))
     assert draft.score is not None and 1 <= draft.score <= 3, draft.reason
+
+
+def test_two_outputs_are_compared_by_their_words_and_not_their_order() -> None:
+    other = replace(INSTANCE, id=2, external_id="i2", output="A goat had walked aboard.")
+    for first, second in ((INSTANCE, other), (other, INSTANCE)):
+        brief = Brief(
+            TASK, {1: CRITERIA[0]}, JudgeOptions("m", "pairwise"), rivals=lambda one, rival=second: [rival]
+        )
+        judged = asyncio.run(build_protocol(brief).judge(make_ask(Rung.TEXT), Item(first.id, (1,)), first))
+        (compared,) = judged.comparisons
+        assert compared.preference == (1.0 if first is INSTANCE else 0.0)  # the longer one
 
 
 def test_evidence_is_found_in_the_output() -> None:

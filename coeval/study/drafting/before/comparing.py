@@ -174,8 +174,8 @@ def _cost(
 ) -> WayCost:
     """What the ledger holds of the first questions about these instances."""
     pairs = [(instance, number) for instance in sorted(instances) for number in protocol.brief.criteria]
+    asked = [question for item in protocol.group(pairs) for question in questions_of(context, protocol, item)]
     with context.store.read() as db:
-        asked = [question for item in protocol.group(pairs) for question in questions_of(db, protocol, item)]
         known = [get_answer(db, request.hash, sample, settings.endpoint) for request, sample in asked]
     calls = [call for call in known if call is not None]
     return WayCost(

@@ -29,9 +29,8 @@ def estimate_run(context: Context, person: Person, slug: str, settings: RunSetti
         pairs = list(list_left(db, task, stored, current, settings))
     protocol = prepare_protocol(context, task, current, settings)
     items = protocol.group(pairs)
-    with context.store.read() as db:
-        some = items[:: max(1, len(items) // ESTIMATED_FROM)]
-        sample = [question for item in some for question in questions_of(db, protocol, item)]
+    some = items[:: max(1, len(items) // ESTIMATED_FROM)]
+    sample = [question for item in some for question in questions_of(context, protocol, item)]
     return forecast(
         sample,
         round(len(items) * len(sample) / len(some)) if some else 0,

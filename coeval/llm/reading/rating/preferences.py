@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-from coeval.llm.reading.echoes import cut_echoes
+from coeval.llm.reading.folding import fold
 from coeval.llm.reading.markup import strip_markup
 from coeval.llm.reading.rating.reader import cut_middle
 from coeval.llm.reading.thoughts import strip_thoughts
 
 FIRST, SECOND, TIE = 1.0, 0.0, 0.5
+CONTEXT = 20
+"""Characters before a choice that tell whether it was copied."""
 
 _CHOICE = r"(?:(?:the[ \t]{1,3})?(?!not\b|neither\b|only\b)[a-z]{3,20}[ \t]{1,3})?"
 _LETTER = (
@@ -37,19 +39,27 @@ def parse_preference(text: str, *, samples: tuple[str, ...] = ()) -> tuple[float
     (0.0, '')
     """
     own = cut_middle(strip_thoughts(text))
-    for sample in samples:
-        own = cut_echoes(own, sample)
-    brackets = _BRACKET.findall(own)
+    known = [fold(sample) for sample in samples]
+    brackets = [match[1] for match in _BRACKET.finditer(own) if not _is_copied(match, known)]
     if brackets:
         return _value(brackets[-1]), ""
     words = strip_markup(own)
-    labelled = [match["choice"] for match in _LABELLED.finditer(words)]
+    labelled = [match["choice"] for match in _LABELLED.finditer(words) if not _is_copied(match, known)]
     lines = [line for line in words.split("\n") if line.strip()]
     bare = _BARE.fullmatch(lines[-1][:200]) if lines else None
     choice = labelled[-1] if labelled else bare["choice"] if bare else ""
     if not choice:
         return None, "it names neither A nor B nor a tie as its preference"
     return _value(choice), ""
+
+
+def _is_copied(match: re.Match[str], samples: list[str]) -> bool:
+    """Whether a choice stands, with the words before it, in one of the texts that were compared."""
+    before = fold(match.string[max(0, match.start() - CONTEXT) : match.start()])
+    if len(before) < CONTEXT // 2:
+        return False
+    passage = fold(match.string[max(0, match.start() - CONTEXT) : match.end()])
+    return any(passage in sample for sample in samples)
 
 
 def _value(choice: str) -> float:
