@@ -36,7 +36,7 @@ PAIRS = RunSettings(model="m", protocol="pairwise", label="pairs")
 
 
 def outputs(body: Body) -> list[str]:
-    asked = str(body["messages"][-1]["content"])
+    asked = "\n".join(str(message["content"]) for message in body["messages"])
     return re.findall(r'<sample_output name="Output [AB]">\n(.*?)\n</sample_output>', asked, re.S)
 
 

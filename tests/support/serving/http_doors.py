@@ -381,6 +381,10 @@ def setup_prefill() -> list[Door]:
             setup("pilot-compare", put=fixed(prefill_model="m", criteria_per_call=0), **opened),
             says="There is no run",
         ),
+        Door(
+            "drafting.assistants.correlate_run",
+            setup("followed-run", "input", put=fixed(followed_run="fused"), **opened),
+        ),
         Door("drafting.jobs.restart_job", setup("job-resume", **opened)),
         Door("drafting.jobs.restart_job", setup("job-retry", **opened)),
         Door("drafting.jobs.cancel_job", setup("job-cancel", **opened)),
@@ -475,11 +479,10 @@ ELSEWHERE = {
     "coeval.study.drafting.batches.read_results": "cli/batches.py",
     "coeval.study.drafting.batches.write_questions": "cli/batches.py",
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
-    "coeval.study.drafting.assistants.correlate_run": "cli/drafting.py",
     "coeval.study.drafting.before.comparing.run_pilot": "cli/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 
-OWNERS_DOOR = {"coeval.study.tasks.get_task_state"}
+OWNERS_DOOR = {"coeval.study.tasks.get_task_state", "coeval.study.drafting.assistants.correlate_run"}
 """What the table gives to more people than its only door over HTTP lets through: Set-up is for owners."""

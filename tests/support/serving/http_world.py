@@ -19,10 +19,11 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Action, Person, Plan, Proposal, Role, Standing, StudyState, Task, Terms, Vote
+from coeval.domain import Action, Person, Plan, Proposal, Role, Run, Standing, StudyState, Task, Terms, Vote
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries import tasks
+from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import enrolments
 from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
@@ -100,6 +101,7 @@ class World:
             self._suggest("annotator" if not suffix else "other", "demo" + suffix)
             settings = RunSettings(model="test-model", label="queued")
             start_job(self.context, OPERATOR, "demo" + suffix, settings)
+            self._fuse("demo" + suffix)
             self._open_vote("voting" + suffix)
             for base in (*STANDINGS, "fresh"):
                 _import(self.context, base + suffix)
@@ -120,6 +122,13 @@ class World:
         step = steps.get_step(self.context, self.people[who], slug)
         assert step.instance is not None
         steps.suggest_criterion(self.context, self.people[who], slug, step.instance.id, "Be kind.")
+
+    def _fuse(self, slug: str) -> None:
+        """A run that followed an assistant."""
+        with self.context.store.write() as db:
+            task = tasks.get_task(db, slug)
+            assert task is not None
+            drafts.add_run(db, task.id, Run("fusion", "m", "fused", params={"assistants": ["x"]}), None)
 
     def _open_vote(self, slug: str) -> None:
         study = replace(make_study(), task=Task(slug, slug), criteria=(), runs=())

@@ -1,0 +1,62 @@
+"""Outputs compared two at a time, and a fusion with its assistants, from Pre-fill to the Agreement tab, in Chromium."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.models.openai_stub import start_stub
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.serving.live_server import LiveServer, start_server
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with start_stub() as stub:
+        db = tmp_path_factory.mktemp("comparing") / "coeval.db"
+        live = start_server(db, OPENAI_BASE_URL=stub.url, OPENAI_API_KEY="key")
+        yield live
+        live.stop()
+
+
+def choose(page: Any, box: str, option: str) -> None:
+    page.locator(f"{box} input").first.click()
+    page.get_by_role("option", name=re.compile(option)).click()
+
+
+def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(
+    page: Any, server: LiveServer
+) -> None:
+    page.set_default_timeout(20_000)
+    page.goto(server.url)
+    page.get_by_label("Your name").fill("Owner")
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#me").get_by_text("Owner").wait_for()
+    page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
+    choose(page, "#prefill-protocol", "pairwise:")
+    page.locator("#prefill-start").click()
+    page.locator("#jobs").get_by_text("75 of 75 drafted, 150 calls").wait_for(timeout=60_000)
+    choose(page, "#prefill-protocol", "fusion:")
+    page.locator("#fusion").get_by_role("button").first.click()
+    page.locator("#draft-plan").click()
+    expect(page.locator("#fusion-plan textarea")).to_have_value(re.compile("1. Read the sample"))
+    page.locator("#prefill-start").click()
+    page.locator("#jobs").get_by_text("15 of 15 drafted").wait_for(timeout=60_000)
+    page.reload()
+    choose(page, "#followed-run", "fusion")
+    page.locator("#followed").get_by_text("overall", exact=True).wait_for()
+    assert page.locator("#followed").get_by_text("TF-IDF cosine").count() == 6  # five criteria and the whole
+    assert "pairwise" not in page.locator("#shown-run").inner_text()
+    page.goto(f"{server.url}/?task=demo&tab=agreement")
+    page.get_by_text("Systems", exact=True).first.click()
+    page.get_by_text("Systems compared two at a time").wait_for()
+    page.get_by_text("What the order did").wait_for()
+    assert (
+        page.get_by_role("cell", name="all criteria", exact=True).count() == 4
+    )  # three systems, and the order
