@@ -101,7 +101,7 @@ def equivalence_tables(section: EquivalenceSection) -> list[Table]:
         {
             "judge": row.label,
             "criterion": row.criterion,
-            "n": row.n,
+            "items": row.n,
             "judge_less_people": float(row.bias.value),
             "ci90_low": row.bias.get("ci_low"),
             "ci90_high": row.bias.get("ci_high"),

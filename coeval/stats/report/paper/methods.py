@@ -104,7 +104,7 @@ def _sampling(headline: Document) -> str:
     rough = "; so few make them rough" if headline["few_clusters"] else ""
     return (
         f"Intervals are 95%, from leaving out one of {n:,} {kind} at a time, {whole} (jackknife, Student's t, extended "
-        f"by the estimated bias){rough}. They speak of other {kind} scored by these annotators, not of other "
+        f"by most of the estimated bias){rough}. They speak of other {kind} scored by these annotators, not of other "
         "annotators; tests take the same clusters as independent. Comparisons of judges are adjusted by Holm's rule, "
         "the screen of annotators by that of Benjamini and Hochberg."
     )
@@ -150,8 +150,14 @@ def _alignment(report: Document) -> str:
         level = {
             name: run["correlations_mean"][name]["kendall"] for name in ("dataset", "document", "system")
         }
+        over = {
+            "dataset": "",
+            "document": f" (over {_count(run['correlations']['document']['groups_used'], 'document')})",
+            "system": f" (over {_count(run['correlations']['system']['groups_used'], 'system')})",
+        }
         taus = ", ".join(
-            f"{_number(value['value'])}{_interval(value)} at {name} level" for name, value in level.items()
+            f"{_number(value['value'])}{_interval(value)} at {name} level{over[name]}"
+            for name, value in level.items()
         )
         sentence = (
             f"The judge {run['label']} and the people's mean scores ({_labels(alignment)}) correlate, in the mean over "

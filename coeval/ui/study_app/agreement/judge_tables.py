@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from coeval.stats.judges.alternative import AltTest
-from coeval.stats.judges.correlation import LEVELS
+from coeval.stats.judges.correlation import LEVELS, Correlations
 from coeval.stats.report.activity import Quoted, QuotesSection
 from coeval.stats.report.alignment import AlignmentSection
 from coeval.stats.report.comparisons import Comparison, Competence
@@ -44,6 +44,7 @@ def _runs_table(section: AlignmentSection) -> Node | None:
         (
             run.label + (" (shown)" if run.shown else ""),
             f"{run.against.n_units:,}",
+            *_counts(run.against.correlations),
             *(shown(run.correlations_mean.of(level).kendall.value).split(":")[0] for level in LEVELS),
             *(shown(run.against.correlations.of(level).kendall).split(":")[0] for level in LEVELS[1:]),
             shown(run.against.pairwise_accuracy.accuracy).split(":")[0],
@@ -56,6 +57,8 @@ def _runs_table(section: AlignmentSection) -> Node | None:
     columns = [
         "Judge",
         "Units",
+        "Documents",
+        "Systems",
         "τ-b dataset",
         "τ-b document",
         "τ-b system",
@@ -68,6 +71,11 @@ def _runs_table(section: AlignmentSection) -> Node | None:
     ]
     note = f"{section.human_score} · correlations are means over criteria, but for those called pooled"
     return data_table("Judges", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv")
+
+
+def _counts(levels: Correlations) -> tuple[str, str]:
+    """Over how many documents and systems the correlations at these levels are."""
+    return f"{levels.document.groups_used:,}", f"{levels.system.groups_used:,}"
 
 
 def _alt_words(test: AltTest) -> str:
@@ -100,6 +108,7 @@ def _criteria_table(run: JudgeRow) -> Node | None:
         (
             name,
             f"{part.n_units:,}",
+            *_counts(part.correlations),
             *(shown(part.correlations.of(level).kendall).split(":")[0] for level in LEVELS),
             percent(part.confusion.exact),
             plain_number(part.confusion.bias),
@@ -111,6 +120,8 @@ def _criteria_table(run: JudgeRow) -> Node | None:
     columns = [
         "Criterion",
         "Units",
+        "Documents",
+        "Systems",
         "τ-b dataset",
         "τ-b document",
         "τ-b system",
@@ -118,7 +129,10 @@ def _criteria_table(run: JudgeRow) -> Node | None:
         "Model − median",
         "Alt-test",
     ]
-    return data_table(f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), rows="drafts.csv")
+    note = "system level is over so many systems, document level over the documents in which both vary"
+    return data_table(
+        f"By criterion · {run.label}", pd.DataFrame(rows, columns=columns), note, rows="drafts.csv"
+    )
 
 
 def _comparisons_table(comparisons: Sequence[Comparison]) -> Node | None:
