@@ -26,6 +26,9 @@ class Ledger(Protocol):
         Called on the event loop: it must not wait for writers.
         """
 
+    def list_recent(self, model: str, endpoint: str) -> Sequence[Call]:
+        """Some of the latest successful calls to a model at an endpoint, newest first."""
+
     def record_calls(self, calls: Sequence[Call]) -> None:
         """Append calls, successes and failures, in one durable commit. Called in a worker thread."""
 

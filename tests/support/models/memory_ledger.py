@@ -19,6 +19,10 @@ class MemoryLedger:
         answered = (call for call in self.calls if (call.request_hash, call.sample) == key and not call.error)
         return next((call for call in answered if endpoint in ("", call.endpoint)), None)
 
+    def list_recent(self, model: str, endpoint: str) -> Sequence[Call]:
+        alike = (call for call in reversed(self.calls) if (call.model, call.endpoint) == (model, endpoint))
+        return [call for call in alike if not call.error]
+
     def record_calls(self, calls: Sequence[Call]) -> None:
         self.calls.extend(calls)
         self.commits.append(len(calls))

@@ -206,8 +206,10 @@ def test_impossible_options_are_refused(values: dict[str, object], words: str) -
 
 
 def test_tokens_are_estimated_without_a_tokeniser() -> None:
-    # 40 ASCII characters / 4 + 2 CJK characters + 4 for the message = 16
-    assert estimate_tokens(Request("m", (Message("user", "a" * 40 + "猫猫"),))) == 16
+    # a word of 6 letters is 1 and one of 22 is 3, four digits are 2, the signs 1, two ideographs 2: with the message 13
+    text = "rating antidisestablishmental 2024 -> 猫猫"
+    assert estimate_tokens(Request("m", (Message("user", text),))) == 13
+
 
 
 def test_a_template_may_place_the_reference_itself_fenced(tmp_path: Path) -> None:

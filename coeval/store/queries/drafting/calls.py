@@ -11,12 +11,15 @@ from coeval.clock import now
 from coeval.domain import Call
 from coeval.store import Store
 from coeval.store.engines.records import Record
-from coeval.store.engines.statements import get_row
+from coeval.store.engines.statements import get_row, rows
 
 MAX_ANSWER = 2_000_000
 """Characters of the longest answer that is kept."""
 
 KEPT_OF_TOO_LONG = 10_000
+
+RECENT, LOOKED_AT = 300, 5000
+"""How many calls tell what a model's answers take, and how far back they are looked for."""
 
 CALL = Record(Call, elsewhere=("id",))
 
@@ -30,6 +33,18 @@ def get_answer(db: Database, request_hash: str, sample: int, endpoint: str = "")
         values.append(endpoint)
     row = get_row(db, f"{sql} ORDER BY id LIMIT 1", values)
     return CALL.from_row(row, id=row["id"]) if row else None
+
+
+def list_recent(db: Database, model: str, endpoint: str) -> list[Call]:
+    """Up to ``RECENT`` of the latest answers of a model at an endpoint, newest first.
+
+    Only the end of the ledger is looked at: it may hold millions of calls to others.
+    """
+    sql = (
+        "SELECT * FROM call WHERE id > (SELECT coalesce(max(id), 0) FROM call) - ? AND error = ''"
+        " AND model = ? AND endpoint = ? ORDER BY id DESC LIMIT ?"
+    )
+    return [CALL.from_row(row, id=row["id"]) for row in rows(db, sql, [LOOKED_AT, model, endpoint, RECENT])]
 
 
 def record_calls(db: Database, calls: Iterable[Call]) -> None:
@@ -76,6 +91,10 @@ class StoredLedger:
     def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
         with self._store.read() as db:
             return get_answer(db, request_hash, sample, endpoint)
+
+    def list_recent(self, model: str, endpoint: str) -> list[Call]:
+        with self._store.read() as db:
+            return list_recent(db, model, endpoint)
 
     def record_calls(self, calls: Sequence[Call]) -> None:
         with self._store.write() as db:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 from coeval.domain import Person
 from coeval.llm.running.forecast import Forecast, forecast
 from coeval.store.queries.drafting import drafts
@@ -10,7 +12,7 @@ from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.preparing import list_left, prepare_protocol, questions_of, require_ready
 from coeval.study.drafting.run_settings import RunSettings
 
-ESTIMATED_FROM = 50
+ESTIMATED_FROM = 200
 
 
 @use_case(OWNERS)
@@ -38,5 +40,5 @@ def estimate_run(context: Context, person: Person, slug: str, settings: RunSetti
         ledger=StoredLedger(context.store),
         endpoint=settings.endpoint,
         concurrency=settings.concurrency,
-        answer_tokens=protocol.answer_tokens,
+        answer_tokens=fmean(map(protocol.answer_length, some)) if some else protocol.answer_tokens,
     )
