@@ -211,7 +211,6 @@ def test_tokens_are_estimated_without_a_tokeniser() -> None:
     assert estimate_tokens(Request("m", (Message("user", text),))) == 13
 
 
-
 def test_a_template_may_place_the_reference_itself_fenced(tmp_path: Path) -> None:
     """Where the import gave one; without any the line that held it goes."""
     template = "<!-- score-only v2 -->\n$reference\n\n$sample\n$criterion\nScore: <number>\n"
