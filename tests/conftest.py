@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import settings
 
 from coeval.domain import (
@@ -25,12 +27,30 @@ from coeval.domain import (
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import Context
+from coeval.study.crowd import worker_words
+from coeval.study.people import accounts
 from coeval.study.people.sessions import sign_in
 from tests.support.screens.browser import browser, page  # noqa: F401 fixtures of every browser test
 
 # a test asserts behaviour, not time: on a busy machine the default deadline of 200 ms fails tests that are right
 settings.register_profile("coeval", deadline=None)
 settings.load_profile("coeval")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Side by side, files start in their order, browsers first: whatever takes long is not left for the end."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> Iterator[None]:
+    """Hashing that takes no time; what it takes outside tests is held by ``test_accounts``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounts, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        patch.setattr(worker_words, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

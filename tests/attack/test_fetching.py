@@ -45,7 +45,7 @@ class Target(HTTPServer):
 @pytest.fixture
 def target() -> Iterator[Target]:
     server = Target()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield server
     server.shutdown()
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import krippendorff
 import numpy as np
 import pytest
 
+from coeval.cli.commands import main
 from coeval.cli.importing import read_mapping
 from coeval.cli.serving import check_address
 from coeval.errors import InputError
@@ -21,19 +26,45 @@ from tests.support.models.openai_stub import start_stub
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*arguments: object, db: Path, code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
+class Done(NamedTuple):
+    """How a command ended, and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: object, db: Path, code: int = 0, process: bool = False, **env: str) -> Done:
+    """A command in this process, or as a ``process`` of its own, which takes seconds to start."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "coeval", *map(str, arguments), "--db", str(db)],
-        cwd=ROOT,
-        env=kept | env,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    words = [*map(str, arguments), "--db", str(db)]
+    done = _start(words, kept | env) if process else _call(words, kept | env)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
+
+
+def _start(words: list[str], env: dict[str, str]) -> Done:
+    command = [sys.executable, "-m", "coeval", *words]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def _call(words: list[str], env: dict[str, str]) -> Done:
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    code = 0
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ, env, clear=True))
+        stack.enter_context(contextlib.chdir(ROOT))
+        stack.enter_context(contextlib.redirect_stdout(out))
+        stack.enter_context(contextlib.redirect_stderr(err))
+        try:
+            main(words)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            if isinstance(end.code, str):
+                print(end.code, file=err)
+    return Done(code, *(pipe.buffer.getvalue().decode() for pipe in (out, err)))  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +199,7 @@ def test_topical_chat_is_an_ordinary_import(shared_data: Path, tmp_path: Path) -
 def test_a_broken_file_is_refused_whole(text: str, said: str, tmp_path: Path) -> None:
     path, db = tmp_path / "broken.csv", tmp_path / "c.db"
     path.write_text(text)
-    error = run("import", path, "--task", "t", db=db, code=1).stderr
+    error = run("import", path, "--task", "t", db=db, code=1, process=True).stderr
     assert error.startswith("coeval: ") and said in error and error.count("\n") == 1
     assert "There is no task" in run("export", "--task", "t", "--out", tmp_path / "o", db=db, code=1).stderr
 
@@ -177,7 +208,7 @@ def test_mapping(tmp_path: Path) -> None:
     path, db = tmp_path / "mapped.csv", tmp_path / "c.db"
     path.write_text("question,answer,mood\nQ,A,calm\n")
     assert "map" in run("import", path, "--task", "t", db=db, code=1).stderr
-    done = run("import", path, "--task", "t", "--map", "input=question", "output=answer", db=db)
+    done = run("import", path, "--task", "t", "--map", "input=question", "output=answer", db=db, process=True)
     assert "added 1 instance" in done.stdout
     assert read_mapping(["input=question"]) == {"input": "question"}
     for wrong in (["input"], ["=x"], ["a=b", "a=c"]):

@@ -98,7 +98,7 @@ def signer(context: Context, owner: Person) -> Iterator[Any]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Keys)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     open_study(context, owner, Proof.TOKEN)
     url = f"http://127.0.0.1:{server.server_address[1]}/jwks.json"
     yield replace(context, settings=replace(context.settings, prolific_keys=url)), partial(sign, key)

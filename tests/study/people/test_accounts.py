@@ -12,6 +12,7 @@ from coeval.settings import OAuth, SignIn, load_settings
 from coeval.store import Store
 from coeval.store.queries.people import accounts, people
 from coeval.study.access import OPERATOR, Context
+from coeval.study.people import accounts as module
 from coeval.study.people.accounts import (
     FREE_TRIES,
     Profile,
@@ -39,6 +40,8 @@ from coeval.study.people.sessions import (
 from coeval.study.tasks import list_tasks
 
 PASSWORD = "correct horse battery"
+HASHER = module.HASHER
+"""As it is outside tests, where hashing is made cheap."""
 
 
 @pytest.fixture
@@ -118,7 +121,6 @@ def test_wrong_name_and_wrong_password_read_alike(hosted: Context) -> None:
 
 def test_both_are_held_against_a_hash(hosted: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     """The costly step is taken for a name that does not exist too, so time tells nobody which names do."""
-    from coeval.study.people import accounts as module
 
     make_account(hosted, "Ana")
     verified: list[str] = []
@@ -137,6 +139,11 @@ def test_both_are_held_against_a_hash(hosted: Context, monkeypatch: pytest.Monke
         with pytest.raises(NotAllowedError):
             enter(hosted, name, "wrong password")
     assert len(verified) == 2 and all(secret.startswith("$argon2id$") for secret in verified)
+
+
+def test_to_try_a_password_costs_what_is_advised() -> None:
+    """OWASP's least for Argon2id: 19 MiB and two passes."""
+    assert HASHER.memory_cost >= 19 * 1024 and HASHER.time_cost >= 2
 
 
 def test_further_tries_wait_longer_and_longer_but_a_right_password_is_let_in(hosted: Context) -> None:
