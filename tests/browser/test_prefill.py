@@ -10,29 +10,28 @@ import pytest
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with start_stub() as stub:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        live = start_server(tmp_path_factory.mktemp("prefill") / "coeval.db", **env)
-        yield live
-        live.stop()
+        with Running(new_context(tmp_path_factory.mktemp("prefill"), demo=True, **env)) as live:
+            yield live
 
 
-def open_prefill(page: Any, server: LiveServer) -> None:
+def open_prefill(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     page.locator("#prefill-protocol input").first.wait_for()
 
 
-def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, server: LiveServer) -> None:
+def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, server: Running) -> None:
     open_prefill(page, server)
     page.locator("#prefill-question").click()
     question = page.locator("#prefill-note .question")
@@ -41,7 +40,7 @@ def test_the_question_is_shown_with_its_sample_and_its_criterion(page: Any, serv
     assert text.index("<sample_output") < text.index("## Criterion") < text.index("## How to answer")
 
 
-def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: LiveServer) -> None:
+def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     if page.get_by_label("Your name").count():
@@ -67,7 +66,7 @@ def test_a_preset_fills_in_the_form_and_brings_its_criteria(page: Any, server: L
     assert question.inner_text().endswith("Score: <number>")
 
 
-def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: LiveServer) -> None:
+def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: Running) -> None:
     open_prefill(page, server)
     page.get_by_text("Several criteria in one question", exact=True).click()
     page.locator("#criteria-per-call input").click()
@@ -84,7 +83,7 @@ def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: LiveServ
     assert result.get_by_text("all criteria", exact=True).count() == 1
 
 
-def test_samples_at_temperature_0_are_warned_of(page: Any, server: LiveServer) -> None:
+def test_samples_at_temperature_0_are_warned_of(page: Any, server: Running) -> None:
     open_prefill(page, server)
     page.get_by_label("Samples (0: the protocol's own)").fill("5")
     page.get_by_label("Temperature (empty: the model's own)").fill("0")

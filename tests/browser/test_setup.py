@@ -10,21 +10,20 @@ import pytest
 
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    live = start_server(tmp_path_factory.mktemp("setup") / "coeval.db")
-    yield live
-    live.stop()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(new_context(tmp_path_factory.mktemp("setup"), demo=True)) as live:
+        yield live
 
 
 @pytest.fixture
-def owner(page: Any, server: LiveServer) -> Any:
+def owner(page: Any, server: Running) -> Any:
     page.set_default_timeout(20_000)
     expect.set_options(timeout=20_000)
     enter(page, server.url, "Owner")
@@ -56,7 +55,7 @@ def fill_in(page: Any, name: str) -> None:
     page.locator("#task-state").get_by_text("0 instances imported").wait_for()
 
 
-def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: LiveServer) -> None:
+def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -> None:
     page = owner
     page.goto(server.url)
     page.get_by_role("link", name="Set-up").click()
@@ -85,7 +84,7 @@ Why is grass green?,Chlorophyll.,second,2,biology
 
 
 def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
-    owner: Any, server: LiveServer, tmp_path: Path
+    owner: Any, server: Running, tmp_path: Path
 ) -> None:
     page = owner
     path = tmp_path / "my_answers.csv"
@@ -114,7 +113,7 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
     assert "task=my-answers" in page.url
 
 
-def test_a_new_task_has_a_design_of_its_own(owner: Any, server: LiveServer) -> None:
+def test_a_new_task_has_a_design_of_its_own(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo")
     page.locator("#design-heading").get_by_text("Study design of demo").wait_for()
@@ -134,7 +133,7 @@ def test_a_new_task_has_a_design_of_its_own(owner: Any, server: LiveServer) -> N
     expect(field(page, "design-wait")).to_be_checked()
 
 
-def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: LiveServer) -> None:
+def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo")
     page.locator("#task-state").get_by_text("Where it stands").wait_for()
@@ -154,7 +153,7 @@ def test_copy_archive_and_restore_move_the_whole_page(owner: Any, server: LiveSe
     expect(page.locator("#task-picker input")).to_have_value("Second round")
 
 
-def test_the_data_of_a_task(owner: Any, server: LiveServer) -> None:
+def test_the_data_of_a_task(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/admin/?task=demo&tab=data")
     page.locator("#data-count").get_by_text("15 instances").wait_for()
@@ -168,8 +167,9 @@ def test_the_data_of_a_task(owner: Any, server: LiveServer) -> None:
     expect(view).to_contain_text("Instance parcel-B")
 
 
-def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: LiveServer) -> None:
+def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running) -> None:
     page = owner
+    page.goto(server.url)
     page.get_by_role("link", name="Set-up").click()
     add_task(page, "Planned")
     open_tab(page, "Plan")

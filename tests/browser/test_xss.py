@@ -14,8 +14,8 @@ from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.people.sessions import sign_in
 from coeval.ui.study_app.agreement.sections import SECTIONS
-from tests.support.screens.ui_steps import enter
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.screens.ui_steps import enter, settle
+from tests.support.serving.server import Running
 from tests.support.studies.attack_texts import EVIL, XSS
 from tests.support.studies.hostile_study import SLUG, fill
 
@@ -27,20 +27,18 @@ def test_the_payloads_are_many_and_each_is_another() -> None:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     path: Path = tmp_path_factory.mktemp("xss") / "coeval.db"
     context = Context(Store(path), load_settings({}, db=path))
     fill(context, sign_in(context, "Olu")[0], XSS)
-    context.store.close()
-    live = start_server(path)
-    yield live
-    live.stop()
+    with Running(context) as live:
+        yield live
 
 
 class Watch:
     """A signed-in page, and what an attack would have left behind."""
 
-    def __init__(self, browser: Any, server: LiveServer, name: str) -> None:
+    def __init__(self, browser: Any, server: Running, name: str) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
         self.context.set_default_timeout(20_000)
         self.url, self.page = server.url, self.context.new_page()
@@ -78,7 +76,7 @@ class Watch:
 
 
 @pytest.fixture
-def watch(browser: Any, server: LiveServer) -> Iterator[Watch]:
+def watch(browser: Any, server: Running) -> Iterator[Watch]:
     made = Watch(browser, server, "Olu")
     yield made
     made.context.close()
@@ -138,7 +136,7 @@ def test_set_up(watch: Watch) -> None:
     assert tabs.count() >= 5
     for tab in tabs.all():
         tab.click()
-        page.wait_for_timeout(1000)
+        settle(page)
         watch.assert_unharmed()
 
 
@@ -156,7 +154,7 @@ def test_a_hostile_file_and_its_column_names(watch: Watch, tmp_path: Path) -> No
     watch.assert_unharmed()
 
 
-def test_a_name_that_is_a_script_is_only_a_name(browser: Any, server: LiveServer) -> None:
+def test_a_name_that_is_a_script_is_only_a_name(browser: Any, server: Running) -> None:
     watch = Watch(browser, server, "<img src=x onerror=window.__xss=1>")
     watch.page.goto(server.url)
     watch.page.locator("#me").get_by_text("onerror").wait_for()

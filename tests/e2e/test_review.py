@@ -16,14 +16,14 @@ from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import get_step, suggest_criterion
 from tests.conftest import make_study
 from tests.support.screens.ui_steps import enter
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import here, save
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[LiveServer]:
+def server(tmp_path: Path) -> Iterator[Running]:
     """Three people gave one evaluation 1, 4 and 5; one of them misses a criterion."""
     db = tmp_path / "coeval.db"
     context = Context(Store(db), load_settings({}, db=db))
@@ -35,15 +35,13 @@ def server(tmp_path: Path) -> Iterator[LiveServer]:
     for person, score in zip(people, (1, 4, 5), strict=True):
         save(context, person, get_step(context, person, "demo", here(step)), score)
     suggest_criterion(context, people[0], "demo", step.instance.id, "Name every source.")
-    context.store.close()
-    live = start_server(db)
-    yield live
-    live.stop()
+    with Running(context) as live:
+        yield live
 
 
 def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
     page: Any,
-    server: LiveServer,
+    server: Running,
 ) -> None:
     page.set_default_timeout(20_000)
     enter(page, server.url, "Olu")

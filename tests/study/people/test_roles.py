@@ -146,6 +146,7 @@ ROUTES: dict[str, dict[str, bool]] = {
     "POST /api/scrutiny/crowd/step": GUESTS,
     "GET /api/scrutiny/demo/history?instance=1&criterion=1": MEMBERS,
     "POST /api/scrutiny/demo/submissions": MEMBERS,
+    "POST /api/scrutiny/demo/sheets": MEMBERS,
     "POST /api/scrutiny/demo/marks": MEMBERS,
     "POST /api/scrutiny/demo/suggestions": MEMBERS,
     "GET /": MEMBERS,
@@ -160,14 +161,16 @@ ROUTES: dict[str, dict[str, bool]] = {
 """Every route of ours and the doors of Gradio's, with who is let through it."""
 
 NO_VOTES = {"json": {"round": 1, "revision": 0, "rows": [], "added": []}}
+EVALUATION = {
+    "uid": "00000000-0000-0000-0000-000000000001", "instance": 1, "criterion": 1, "draft": 1, "revision": 0,
+    "score": 3, "rows": [], "added": [],
+}  # fmt: skip
 BODIES: dict[str, dict[str, Any]] = {
     "POST /api/criteria/demo/ballot": NO_VOTES,
     "POST /api/criteria/demo/decisions": NO_VOTES,
     "POST /signin": {"data": {"name": "Zoe"}},
-    "POST /api/scrutiny/demo/submissions": {"json": {
-        "uid": "00000000-0000-0000-0000-000000000001", "instance": 1, "criterion": 1, "draft": 1, "revision": 0,
-        "score": 3, "rows": [], "added": [],
-    }},
+    "POST /api/scrutiny/demo/submissions": {"json": EVALUATION},
+    "POST /api/scrutiny/demo/sheets": {"json": {"uid": EVALUATION["uid"], "evaluations": [EVALUATION]}},
     "POST /api/scrutiny/demo/marks": {"json": {"instance": 1, "flagged": True}},
     "POST /api/scrutiny/demo/suggestions": {"json": {"instance": 1, "text": "Be kind."}},
 }  # fmt: skip

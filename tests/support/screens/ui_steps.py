@@ -16,6 +16,18 @@ def enter(page: Page, url: str, name: str) -> None:
     assert answer.status == 303, answer.text()
 
 
+def settle(page: Page) -> None:
+    """Wait until the page has not changed for a while, at most some seconds: Set-up's clocks tick on."""
+    page.evaluate(
+        """() => new Promise((resolve) => {
+        let quiet = setTimeout(resolve, 250);
+        const watcher = new MutationObserver(() => { clearTimeout(quiet); quiet = setTimeout(resolve, 250) });
+        watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+        setTimeout(resolve, 3000);
+    })"""
+    )
+
+
 def press(page: Page, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)

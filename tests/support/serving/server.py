@@ -5,14 +5,27 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 
 import httpx
 import uvicorn
 from fastapi import FastAPI
 
+from coeval.settings import load_settings
+from coeval.store import Store
 from coeval.study.access import Context
+from coeval.study.importing.demo import ensure_demo
 from coeval.ui.app import build_app
+
+
+def new_context(folder: Path, *, demo: bool = False, **env: str) -> Context:
+    """A new file, with the demo in it or without, and the settings that the environment variables make."""
+    path = folder / "coeval.db"
+    context = Context(Store(path), load_settings(env, db=path))
+    if demo:
+        ensure_demo(context)
+    return context
 
 
 class Running:
