@@ -40,8 +40,9 @@ from coeval.ui.study_app.study_page import build_main
 HERE = Path(__file__).parent
 STATIC = "/ui"
 """Our scripts and styles; /static and /assets are Gradio's."""
-PAGE_SESSIONS = 100
-"""Pages whose last values Gradio keeps; it copies the whole page for each. Ours hold nothing there to lose."""
+PAGE_SESSIONS = 25
+"""Pages whose last values Gradio keeps; ours hold nothing there to lose. It copies the whole page for each, which is
+about half a megabyte."""
 
 UPLOAD_SECONDS = 3600
 """How long an upload stays after it was made: its import takes minutes."""

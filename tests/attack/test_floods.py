@@ -78,7 +78,7 @@ def test_refused_events_leave_little_behind(visit: Visit, app: Any) -> None:
     ]
     assert len(blocks) == 2
     for gradio_app in blocks:
-        assert gradio_app.get_blocks().state_session_capacity <= 100
+        assert gradio_app.get_blocks().state_session_capacity <= 25
         assert gradio_app.get_blocks().delete_cache
     big = {"data": ["x" * 3_000_000], "fn_index": 0, "session_hash": "s"}
     assert browser.post("/gradio_api/queue/join", content=json.dumps(big)).status_code == 413

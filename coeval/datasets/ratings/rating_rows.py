@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from coeval.datasets.tables.instances import MAX_NAME
 from coeval.datasets.tables.table import Table, match_columns, require_columns
@@ -26,15 +27,15 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _SCALE = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(-?\d{1,6})\s*[\])]?")
 
 
-@dataclass(frozen=True, slots=True)
-class Rating:
+class Rating(NamedTuple):
     """One rating. Exactly one of ``person`` and ``run`` is set; ``score`` is None where it is missing.
 
     ``group`` is the person's as written; ``scale`` is what the row states of the scale: low and high, either None
     where it does not say.
     """
 
-    place: str
+    table: Table
+    line: int
     instance: str
     criterion: str
     person: str
@@ -44,6 +45,11 @@ class Rating:
     scale: tuple[int | None, int | None]
     n_samples: float | None
     n_valid: float | None
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as the user finds it."""
+        return f"{self.table.name}, {self.table.unit} {self.line}"
 
 
 def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Rating]:
@@ -78,7 +84,8 @@ class _Reader:
                 f"{self._line()}: names {wrong}; a rating is a person's (annotator) or a model's (run)."
             )
         return Rating(
-            place=self._line(),
+            table=self.table,
+            line=self.line,
             instance=self._required("instance"),
             criterion=self._required("criterion"),
             person=self._check_person(person),
@@ -105,12 +112,12 @@ class _Reader:
         return self.table.place(self.line, self.columns[field])
 
     def _text(self, field: str) -> str:
-        text = self.texts.get(field, "")
-        if len(text) > MAX_NAME:
+        text = self.texts.get(field)
+        if text and len(text) > MAX_NAME:
             raise InputError(
                 f"{self._place(field)}: has {len(text):,} characters and at most {MAX_NAME:,} fit; shorten it."
             )
-        return text
+        return text or ""
 
     def _required(self, field: str) -> str:
         text = self._text(field)
@@ -120,7 +127,9 @@ class _Reader:
 
     def _number(self, field: str) -> float | None:
         text = self._text(field)
-        number = _parse_number(text) if text else None
+        if not text:
+            return None
+        number = _parse_number(text)
         if number is not None and not math.isfinite(number):
             raise InputError(
                 f"{self._place(field)}: holds '{shorten(text)}', which is no number; write one or leave it empty."

@@ -83,11 +83,11 @@ def _as_of(taken_at: str, since: int) -> Node:
     """Of which time the numbers are.
 
     >>> _as_of("2026-01-31T14:02:10.000Z", 312)["children"]
-    ['As of 14:02 UTC, 312 saves since. Newer figures are computed meanwhile: choose the section again to see them.']
+    ['As of 14:02 UTC, 312 saves since. So large a report is computed anew every now and then: look again later.']
     """
     return banner(
-        f"As of {taken_at[11:16]} UTC, {plural(since, 'save')} since. Newer figures are computed meanwhile: choose the "
-        "section again to see them."
+        f"As of {taken_at[11:16]} UTC, {plural(since, 'save')} since. So large a report is computed anew every now and "
+        "then: look again later."
     )
 
 
