@@ -81,6 +81,32 @@ class Remark:
     at: str
 
 
+class InboxState(StrEnum):
+    """What became of a flag or comment."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """A flag or comment as it reaches those who run the study, with their answer."""
+
+    id: int
+    person: str
+    annotator: int
+    instance: int
+    external_id: str
+    flagged: bool
+    comment: str
+    at: str
+    state: InboxState = InboxState.OPEN
+    answer: str = ""
+    answered_by: str = ""
+    answered_at: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One save of one person; ``before`` is the score of the revision it followed."""

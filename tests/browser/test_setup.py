@@ -186,3 +186,30 @@ def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running)
     field(page, "rule-width").fill("0")
     page.locator("#rule-declare").click()
     page.get_by_text("A width of 0 cannot be").first.wait_for()
+
+
+def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: LiveServer) -> None:
+    page = owner
+    page.goto(f"{server.url}/?task=demo&tab=scrutiny")
+    page.locator(".wb[data-state=step]").wait_for()
+    page.get_by_role("button", name="Comment", exact=True).click()
+    page.get_by_label("Comment on this instance").fill("The answer ends too soon.")
+    page.get_by_role("button", name="Save comment").click()
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.reload()
+    page.get_by_role("link", name="Inbox 1").click()
+    card = page.locator("#inbox-messages .message")
+    card.get_by_text("The answer ends too soon.").wait_for()
+    field(page, "inbox-text").fill("It does, in the source too.")
+    page.get_by_role("button", name="Send answer").click()
+    page.locator("#inbox-messages").get_by_text("There are no open flags or comments").wait_for()
+    page.locator("#inbox-state label", has_text="answered").click()
+    card.get_by_text("Answered by Owner").wait_for()
+    with page.expect_popup() as opened:
+        card.get_by_role("link", name="Open in Scrutiny").click()
+    bench = opened.value
+    bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
+    assert "item=" not in bench.url
+    bench.close()
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.locator("#inbox-messages").get_by_text("There are no answered flags or comments").wait_for()

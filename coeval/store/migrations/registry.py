@@ -39,6 +39,7 @@ from coeval.store.migrations.m086_comparison import m086_comparison
 from coeval.store.migrations.m090_stopping_rule import m090_stopping_rule
 from coeval.store.migrations.m095_waiting import m095_waiting
 from coeval.store.migrations.m096_layout import m096_layout
+from coeval.store.migrations.m097_inbox import m097_inbox
 from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 
 migrations = Migrations("coeval")
@@ -73,6 +74,7 @@ for migration in (
     m090_stopping_rule,
     m095_waiting,
     m096_layout,
+    m097_inbox,
     m100_criterion_guide,
 ):
     migrations()(migration)

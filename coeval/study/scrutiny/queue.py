@@ -10,6 +10,7 @@ from coeval.domain import (
     Criterion,
     Draft,
     Filter,
+    InboxItem,
     Instance,
     Mark,
     Person,
@@ -21,7 +22,7 @@ from coeval.rules import arms
 from coeval.rules.arms import Design
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
-from coeval.store.queries.scrutiny import assignments, submissions
+from coeval.store.queries.scrutiny import assignments, inbox, submissions
 from coeval.study.access import Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
 from coeval.study.scrutiny.queue_places import Place, Where, find_place, get_ready, is_waiting
@@ -57,6 +58,8 @@ class Step:
     """The score given before the draft was shown."""
     saved: Submission | None = None
     mark: Mark = Mark()
+    answer: InboxItem | None = None
+    """What those who run the study answered to the person's flag or comment."""
     waits: bool = False
     """Whether this evaluation is held back until its draft is there; at the end, whether others are."""
 
@@ -179,6 +182,7 @@ def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base
         first=evaluation.first,
         saved=evaluation.saved,
         mark=assignments.get_mark(db, person.id, assignment.instance),
+        answer=inbox.get_answer(db, task.id, person.id, assignment.instance),
         waits=is_waiting(db, assignment, criterion.id, get_ready(db, task, current)),
     )
 

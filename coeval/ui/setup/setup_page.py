@@ -17,6 +17,7 @@ from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.plan_tab import PlanTab
 from coeval.ui.setup.prefill_tab import PrefillTab
 from coeval.ui.setup.review.data_tab import DataTab
+from coeval.ui.setup.review.inbox_tab import InboxTab
 from coeval.ui.setup.review.review_tab import ReviewTab
 from coeval.ui.setup.task.tasks_tab import TasksTab
 
@@ -26,6 +27,7 @@ TABS: tuple[type[Tab], ...] = (
     PrefillTab,
     DataTab,
     ReviewTab,
+    InboxTab,
     PlanTab,
     PeopleTab,
     CrowdTab,

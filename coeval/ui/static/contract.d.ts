@@ -159,6 +159,8 @@ interface StepInstance {
   flagged: boolean;
   skipped: boolean;
   comment: string;
+  /** What was answered to the person's flag or comment. */
+  answer: string;
 }
 
 interface StepTask {

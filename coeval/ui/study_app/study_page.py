@@ -6,7 +6,9 @@ import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.study.access import Context
+from coeval.study.scrutiny import inbox
 from coeval.ui.alert import Alert
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Page, StudyTab
 from coeval.ui.study_app.agreement.agreement_tab import AgreementTab
@@ -25,7 +27,7 @@ def build_main(context: Context) -> gr.Blocks:
     """The Blocks of the study app. Which task and tab are shown is in the address: ``?task=SLUG&tab=ID``."""
     page = Page(context, TABS)
     with gr.Blocks(title="CoEval", analytics_enabled=False, fill_width=True) as demo:
-        task = page.build_bar("CoEval", _me)
+        task = page.build_bar("CoEval", lambda person, slug: _me(context, person, slug))
         alert = Alert(context, task)
         page.build_tabs(demo)
         alert.load_on(demo.load)
@@ -33,11 +35,28 @@ def build_main(context: Context) -> gr.Blocks:
     return demo
 
 
-def _me(person: Person, slug: str) -> Node:
+def _me(context: Context, person: Person, slug: str) -> Node:
     address = f"admin?task={slug}" if slug else "admin"
     setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
     help_ = el("a", "Help", href="help/guide", target="_blank")
     leave = el("a", "Sign out", href="signout", data_post="1")
     everywhere = el("a", "Sign out on all devices", href="signout/everywhere", data_post="1")
     who = el("details.who", el("summary", f"{person.name} · {person.role}"), everywhere)
-    return el("div.me", who, help_, setup, leave)
+    return el("div.me", who, *_messages(context, person, slug), help_, setup, leave)
+
+
+def _messages(context: Context, person: Person, slug: str) -> list[Node]:
+    """How many messages wait for an owner, and the answers that an annotator was given, each with its place."""
+    if not slug:
+        return []
+    if person.role is Role.OWNER:
+        n = inbox.count_open_messages(context, person, slug)
+        return [el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=inbox")] if n else []
+    answers = inbox.list_answers(context, person, slug)
+    if not answers:
+        return []
+    lines = [
+        el("li", el("a", f"No. {at}", href=f"?task={slug}&tab=scrutiny&at={at}"), f": {message.answer}")
+        for at, message in answers
+    ]
+    return [el("details.who", el("summary", plural(len(answers), "answer")), el("ul", *lines))]

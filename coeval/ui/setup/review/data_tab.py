@@ -12,6 +12,7 @@ from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table, text_view
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock, number
+from coeval.ui.study_app.scrutiny.places import step_link
 
 ALL_SYSTEMS = ""
 EVERY = [("all systems", ALL_SYSTEMS)]
@@ -84,7 +85,7 @@ class DataTab(Tab):
     def on_look(self, person: Person, slug: str, instance: str | None) -> list[Node]:
         if not instance:
             return []
-        return instance_view(browsing.view_instance(self.context, person, need_task(slug), instance))
+        return instance_view(slug, browsing.view_instance(self.context, person, need_task(slug), instance))
 
     def _listed(self, states: list[InstanceState]) -> Update:
         frame = pd.DataFrame([_row(state) for state in states], columns=list(HEAD))
@@ -123,7 +124,7 @@ def _count_view(n: int) -> Node:
     return el("p.note", f"{plural(n, 'instance')}.{more} A click on a heading sorts them.")
 
 
-def instance_view(seen: InstanceView) -> list[Node]:
+def instance_view(slug: str, seen: InstanceView) -> list[Node]:
     """The texts of an instance, its drafts beside everybody's scores, and what was said of it."""
     instance = seen.instance
     people = list(dict.fromkeys(name for judged in seen.judged for name, _ in judged.latest))
@@ -136,6 +137,10 @@ def instance_view(seen: InstanceView) -> list[Node]:
         el(
             "div.card",
             el("h4", f"Instance {instance.external_id}"),
+            el(
+                "p",
+                el("a", "Open in Scrutiny", href=step_link(slug, instance.external_id), target="_blank"),
+            ),
             scores,
             el("div", el("p", "Flags and comments:"), el("ul", *said)) if said else None,
             el("h4", "Input"),

@@ -49,6 +49,8 @@ export class Frame {
     this.examples = el('div', { class: 'ce-markdown', dir: 'auto' });
     this.moreExamples = el('details', { class: 'wb-examples' }, el('summary', {}, 'Examples'), this.examples);
     this.note = el('p', { class: 'wb-arm' });
+    /** What was answered to the person's own flag or comment. */
+    this.answer = el('p', { class: 'wb-arm wb-answer', dir: 'auto' });
     /** Where the table of the evaluation goes. */
     this.place = el('div');
     this.work = this.buildWork();
@@ -101,7 +103,7 @@ export class Frame {
       this.note,
       this.place,
     );
-    return el('div', { class: 'wb-work' }, this.steps.node, card);
+    return el('div', { class: 'wb-work' }, this.steps.node, this.answer, card);
   }
 
   buildReading() {
@@ -155,6 +157,7 @@ export class Frame {
     if (before?.instance?.id !== step.instance.id || before?.task.slug !== step.task.slug)
       this.reading.load(step.task, step.instance);
     this.foot.loadMarks(step.instance);
+    this.answer.textContent = step.instance.answer;
     this.notices.announce(
       all
         ? `Instance ${step.position} of ${step.total}, all ${step.criteria.length} criteria`

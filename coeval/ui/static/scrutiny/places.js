@@ -13,6 +13,18 @@ export class Places {
     return readStored(this.key, () => sessionStorage) ?? {};
   }
 
+  /** What a link asked for, once: by the number in one's queue, or by the name of the instance. */
+  linked() {
+    const address = new URL(window.location.href);
+    const { searchParams } = address;
+    const [at, item] = [searchParams.get('at'), searchParams.get('item')];
+    if (!at && !item) return null;
+    searchParams.delete('at');
+    searchParams.delete('item');
+    window.history.replaceState(window.history.state, '', address);
+    return { filter: 'all', ...(item ? { item } : { at }) };
+  }
+
   remember(place) {
     writeStored(this.key, place, () => sessionStorage);
   }

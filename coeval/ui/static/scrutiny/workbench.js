@@ -136,7 +136,7 @@ export class Workbench {
   }
 
   async start() {
-    const place = this.places.left();
+    const place = this.places.linked() ?? this.places.left();
     const sent = await this.editor.recover();
     const went = sent.includes(`${place.instance}:${place.criterion}`);
     await this.open(went ? { move: 'next', ...place } : place);

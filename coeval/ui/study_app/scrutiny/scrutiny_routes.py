@@ -19,7 +19,7 @@ from coeval.errors import NotAllowedError, StaleError
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import Layout
 from coeval.study.access import Context
-from coeval.study.scrutiny import steps
+from coeval.study.scrutiny import browsing, steps
 from coeval.study.scrutiny.steps import Move, Sent, Where
 from coeval.ui.components.payloads import (
     LARGEST_ID,
@@ -49,10 +49,13 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         criterion: Wanted = None,
         move: Move = Move.HERE,
         sheet: bool = False,
+        item: str = Query("", max_length=1000),
     ) -> dict[str, Any]:
         person = get_person(context, request)
         aliases = steps.get_aliases(context, person, slug)
         known = aliases.reveal("instance", instance) if instance else None
+        if item:
+            known = browsing.view_instance(context, person, slug, item).instance.id
         return _open(context, person, slug, Where(filter, at, known, criterion, move), aliases, sheet=sheet)
 
     saving = CapacityLimiter(1)

@@ -113,6 +113,7 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
         "flagged": step.mark.flagged,
         "skipped": step.mark.skipped,
         "comment": step.mark.comment,
+        "answer": f"{step.answer.answered_by} answered: {step.answer.answer}" if step.answer else "",
     }
 
 
