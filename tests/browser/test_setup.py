@@ -211,5 +211,5 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     bench.locator(".wb-answer", has_text="Owner answered: It does, in the source too.").wait_for()
     assert "item=" not in bench.url
     bench.close()
-    page.get_by_role("button", name="Close", exact=True).click()
+    page.locator("#inbox-close").click()
     page.locator("#inbox-messages").get_by_text("There are no answered flags or comments").wait_for()
