@@ -13,6 +13,7 @@ from coeval.errors import InputError
 from coeval.safe_csv import to_csv
 from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
 from coeval.stats.frames import StudyFrames
+from coeval.store.queries import criteria
 from coeval.store.queries.bulk import reports
 from coeval.study.access import TEAM, Context, require_task, use_case
 from coeval.study.computing.helper import HelperEndedError
@@ -23,9 +24,28 @@ EVERY = tuple(MORE)
 
 
 @use_case(TEAM)
-def get_reading(context: Context, person: Person, slug: str, *, newest: bool = False) -> Reading:
-    """See statistics of a task as they stood at one moment; of a large task perhaps some saves ago."""
-    return _get_reading(context, slug, newest=newest)
+def get_reading(
+    context: Context, person: Person, slug: str, *, newest: bool = False, version: int = 0
+) -> Reading:
+    """See statistics of a task as they stood at one moment; of a large task perhaps some saves ago.
+
+    Args:
+        version: of the criteria set; 0 is the newest, as is one that there is not.
+    """
+    if version not in list_versions(context, person, slug)[:-1]:
+        return _get_reading(context, slug, newest=newest)
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        fingerprint = reports.get_fingerprint(db, task.id)
+    return get_readings(context.store).get_earlier(task, fingerprint, version)
+
+
+@use_case(TEAM)
+def list_versions(context: Context, person: Person, slug: str) -> list[int]:
+    """See which versions of a task's criteria there are, the newest last."""
+    with context.store.read() as db:
+        newest = criteria.get_criteria_set(db, require_task(db, slug).id)
+        return list(range(1, newest.version + 1)) if newest else []
 
 
 @use_case(TEAM)

@@ -46,6 +46,8 @@ class Reading:
     task: Task
     fingerprint: Fingerprint
     helper: Helper | None = None
+    version: int | None = None
+    """Of the criteria set; the newest where none is named."""
     taken_at: str = field(default_factory=now)
     seconds: float = 0.0
     """What reading and computing took so far."""
@@ -80,7 +82,7 @@ class Reading:
     def read_frames(self, tables: tuple[str, ...] = ()) -> StudyFrames:
         """The frames themselves, in this process."""
         with self._lock, self.store.read() as db:
-            self._frames = self._frames or TaskFrames(self.task)
+            self._frames = self._frames or TaskFrames(self.task, self.version)
             return self._frames.get(db, tables)
 
     def count_saves_since(self) -> int:
@@ -111,6 +113,8 @@ class Readings:
         self.apart = False
         """Whether large reports are computed by processes of their own."""
         self._newest: dict[int, Reading] = {}
+        self._earlier: dict[tuple[int, int], Reading] = {}
+        """By earlier versions of the criteria: seldom asked for, and computed here."""
         self._renewed: set[int] = set()
         """The tasks of which a newer reading is on its way."""
         self._waiting: Helper | None = None
@@ -130,6 +134,15 @@ class Readings:
         if known.rested:
             self._renew(task, fingerprint, known)
         return known
+
+    def get_earlier(self, task: Task, fingerprint: Fingerprint, version: int) -> Reading:
+        """The reading of a task by an earlier version of its criteria."""
+        with self._lock:
+            known = self._earlier.get((task.id, version))
+            if known is None or known.fingerprint != fingerprint:
+                known = Reading(self.store, task, fingerprint, version=version)
+                self._earlier[task.id, version] = known
+            return known
 
     def _is_large(self, fingerprint: Fingerprint) -> bool:
         return self.apart and reports.count_submissions(fingerprint) > LARGE

@@ -54,8 +54,9 @@ SCORE_KINDS: dict[str, Block] = {
 class TaskFrames:
     """The frames of a task as they are read: the scores first, a table of ``MORE`` when it is asked for."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, version: int | None = None) -> None:
         self.task = task
+        self.version = version
         self._known: dict[tuple[str, ...], StudyFrames] = {}
         self._more: dict[str, pd.DataFrame] = {}
 
@@ -65,19 +66,21 @@ class TaskFrames:
         if key not in self._known:
             self.read_more(db, key)
             more: dict[str, Any] = {name: self._more[name] for name in key}
-            self._known[key] = replace(self.get(db), **more) if key else _read_scores(db, self.task)
+            self._known[key] = (
+                replace(self.get(db), **more) if key else _read_scores(db, self.task, self.version)
+            )
         return self._known[key]
 
     def read_more(self, db: Database, tables: Sequence[str] = tuple(MORE)) -> None:
         """Read further tables now, for whoever may ask for them later."""
         for name in tables:
             if name not in self._more:
-                self._more[name] = _read_more(db, self.task, name)
+                self._more[name] = _read_more(db, self.task, name, self.version)
 
 
-def _read_scores(db: Database, task: Task) -> StudyFrames:
-    """The frames without the tables of ``MORE``."""
-    current = criteria.get_criteria_set(db, task.id)
+def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
+    """The frames without the tables of ``MORE``, by a version of the criteria; the newest where none is named."""
+    current = criteria.get_criteria_set(db, task.id, version)
     set_id = current.id if current else 0
     members = current.criteria if current else ()
     ids, instances = _read_instances(db, task)
@@ -93,9 +96,9 @@ def _read_scores(db: Database, task: Task) -> StudyFrames:
     )
 
 
-def _read_more(db: Database, task: Task, name: str) -> pd.DataFrame:
+def _read_more(db: Database, task: Task, name: str, version: int | None) -> pd.DataFrame:
     sql, columns = MORE[name]
-    current = criteria.get_criteria_set(db, task.id)
+    current = criteria.get_criteria_set(db, task.id, version)
     rows = list(reports.read(db, sql, task=task.id, criteria_set=current.id if current else 0))
     kinds = {"n": np.int64, "preference": float}
     return pd.DataFrame(rows, columns=list(columns)).astype(

@@ -13,6 +13,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from coeval.errors import NotFoundError
 from coeval.safe_csv import to_csv
+from coeval.stats.basis import Basis
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.exporting.export import TABLES, export_table, export_zip
@@ -47,8 +48,17 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         return _file(target, f"{slug}-paper-tables.zip", "application/zip")
 
     @app.get("/download/{slug}/charts/{section}/{name}.csv")
-    def download_chart_data(request: Request, slug: str, section: str, name: str) -> Response:
-        figure = get_figure(context, get_person(context, request), slug, section, name)
+    def download_chart_data(
+        request: Request,
+        slug: str,
+        section: str,
+        name: str,
+        version: int = 0,
+        arm: str = "",
+        planted: str = "in",
+    ) -> Response:
+        basis = Basis(version, arm, planted != "out")
+        figure = get_figure(context, get_person(context, request), slug, section, name, basis)
         return _csv(to_csv(figure.data), f"{slug}-{name}.csv")
 
     @app.get("/download/{slug}/{name}")

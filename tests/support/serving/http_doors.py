@@ -275,6 +275,7 @@ def downloads() -> list[Door]:
         *(Door(f"statistics.{name}", at("GET", tables)) for name in of_tables),
         Door("statistics.get_reading", at("GET", figure), says="no chart"),
         Door("statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
+        Door("statistics.list_versions", event(MAIN, "agreement", "select"), part=True),
         Door("crowd.overview.export_participants", at("GET", "/s/{task}/participants.csv?ids=1", "joined")),
         Door("crowd.overview.get_overview", at("GET", "/s/{task}/participants.csv", "joined")),
     ]

@@ -28,7 +28,7 @@ from coeval.ui.components.estimate_words import natural, number, numbered, p_val
 from coeval.ui.components.view import Node
 from coeval.ui.study_app.agreement.assistance import pull_tile
 from coeval.ui.study_app.agreement.changes import actions_figure, kept_tile
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, data_table, tile
+from coeval.ui.study_app.agreement.figures import NO_PLANTED, Figure, Get, Page, banner, data_table, tile
 
 MODEL = "Model"
 """What the model is called on the page."""
@@ -106,14 +106,23 @@ def _headline_tile(headline: Headline) -> Node:
         if headline.few_clusters
         else "",
     )
-    return tile("Alpha, people", headline.mean.value, *about, rows="reliability.csv")
+    return tile(
+        "Alpha, people", headline.mean.value, *about, rows="reliability.csv", basis=_unaided(headline)
+    )
+
+
+def _unaided(headline: Headline) -> str:
+    """The scores under the headline, where they are not simply those of the page."""
+    return "" if headline.scores == "all scores" else headline.scores
 
 
 def _pooled_tile(headline: Headline) -> Node:
     below = headline.pooled.get("p_below_667")
     odds = "" if below is None else f"{percent(below)} of replicates below .667"
     about = ("criteria pooled, which inflates it", odds)
-    return tile("Alpha, pooled", headline.pooled.value, *about, rows="reliability.csv")
+    return tile(
+        "Alpha, pooled", headline.pooled.value, *about, rows="reliability.csv", basis=_unaided(headline)
+    )
 
 
 def _ac2_tile(section: AgreementSection) -> Node:
@@ -204,6 +213,7 @@ def heatmap_figure(pairs: Sequence[RaterPair]) -> Figure:
         rows="reliability.csv",
         width="narrow",
         note="ordinal · over the units both scored · intervals on hover, for other documents scored by these two",
+        basis=NO_PLANTED,
     )
 
 

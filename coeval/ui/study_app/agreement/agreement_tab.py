@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -12,8 +12,11 @@ import gradio as gr
 
 from coeval.domain import Person, Role
 from coeval.stats import bootstrap_alpha
+from coeval.stats.basis import ALL_ARMS, Basis, list_choices
 from coeval.study.access import Context
+from coeval.study.statistics import get_reading, list_versions
 from coeval.ui.components.chart_style import blank
+from coeval.ui.components.tasks_picker import TaskPicker
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Event, StudyTab, Update
 from coeval.ui.study_app.agreement.agreement import forest_figure
@@ -26,6 +29,8 @@ WARM_UP_SECONDS = 3.0
 
 FIRST = next(iter(SECTIONS))
 """The section that is shown at first."""
+
+NEWEST, COUNTED, LEFT_OUT = "0", "in", "out"
 
 SLOTS = ("full", "wide", "narrow", "full")
 """The widths of the places for charts, in the order in which they stand. A place keeps its width, since a chart
@@ -51,6 +56,9 @@ class _Parts:
     """The components of the tab."""
 
     section: gr.Radio
+    version: gr.Dropdown
+    arm: gr.Dropdown
+    planted: gr.Dropdown
     downloads: View
     tiles: View
     slots: tuple[_Slot, ...]
@@ -58,7 +66,12 @@ class _Parts:
 
     def all(self) -> list[Any]:
         slots = [part for slot in self.slots for part in slot.all()]
-        return [self.section, self.downloads, self.tiles, *slots, self.tables]
+        return [self.section, *self.basis, self.downloads, self.tiles, *slots, self.tables]
+
+    @property
+    def basis(self) -> list[gr.Dropdown]:
+        """What is chosen for the whole tab."""
+        return [self.version, self.arm, self.planted]
 
 
 class AgreementTab(StudyTab):
@@ -74,16 +87,20 @@ class AgreementTab(StudyTab):
     def load_on(self, event: Event) -> None:
         # one event with the choice of a section: two would fill in the tab side by side, whichever ends last
         self.on(
-            partial(gr.on, [event, self.parts.section.input]),
+            partial(gr.on, [event, self.parts.section.input, *(one.input for one in self.parts.basis)]),
             self.load,
-            [self.parts.section],
+            [self.parts.section, *self.parts.basis],
             show_progress="minimal",
             show_progress_on=self.parts.tiles,
             trigger_mode="always_last",
         )
 
-    def load(self, person: Person, slug: str, section: str = FIRST) -> Iterator[Update]:
-        yield from _states(self.context, self.parts, person, slug, section)
+    def load(
+        self, person: Person, slug: str, section: str = FIRST, version: str | None = NEWEST,
+        arm: str | None = ALL_ARMS, planted: str | None = COUNTED,
+    ) -> Iterator[Update]:  # fmt: skip
+        basis = Basis(int(version or 0), arm or ALL_ARMS, planted != LEFT_OUT)
+        yield from _states(self.context, self.parts, person, slug, section, basis)
 
 
 @cache
@@ -113,12 +130,19 @@ def _build_parts() -> _Parts:
             elem_classes="segmented",
         )
         downloads = View(elem_id="agreement-downloads")
+    with gr.Row(elem_id="agreement-basis"):
+        version, arm, planted = (
+            TaskPicker(
+                [], label=label, container=False, visible=False, elem_id=f"agreement-{name}", interactive=True
+            )
+            for name, label in (("version", "Criteria"), ("arm", "Scores"), ("planted", "Planted errors"))
+        )
     tiles = View(elem_id="agreement-tiles")
     gr.Plot(blank(), visible="hidden")  # the drawing library loads while the first numbers are computed
     with gr.Column(elem_id="agreement-charts", elem_classes="charts"):
         slots = tuple(_build_slot(number, width) for number, width in enumerate(SLOTS, 1))
     tables = View(elem_id="agreement-tables")
-    return _Parts(section, downloads, tiles, slots, tables)
+    return _Parts(section, version, arm, planted, downloads, tiles, slots, tables)
 
 
 def _build_slot(number: int, width: str) -> _Slot:
@@ -129,7 +153,9 @@ def _build_slot(number: int, width: str) -> _Slot:
     return _Slot(width, card, head, plot, foot)
 
 
-def _states(context: Context, parts: _Parts, person: Person, slug: str, section: str) -> Iterator[Update]:
+def _states(
+    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis
+) -> Iterator[Update]:
     """The tab as this person may see it, in stages; a chart that was sent is not sent again."""
     if person.role is Role.ANNOTATOR:
         yield _only(parts, _closed_view())
@@ -138,15 +164,43 @@ def _states(context: Context, parts: _Parts, person: Person, slug: str, section:
         yield _only(parts, message("There is no task yet", "An owner describes one in Set-up."))
         return
     sent: set[str] = set()
-    for page in get_pages(context, person, slug, section):
-        update = _texts(parts, page, slug, section)
+    basis, choices = _offer_basis(context, parts, person, slug, basis)
+    for page in get_pages(context, person, slug, section, basis):
+        update = _texts(parts, page, slug, section) | choices
         for slot, figure in _placed(parts.slots, page.figures):
             if figure is None:
                 update |= _hidden(slot)
             elif figure.name not in sent:
-                update |= _filled(slot, figure, slug, section)
+                update |= _filled(slot, figure, slug, section, basis)
         sent |= {figure.name for figure in page.figures}
         yield update
+
+
+def _offer_basis(
+    context: Context, parts: _Parts, person: Person, slug: str, basis: Basis
+) -> tuple[Basis, Update]:
+    """What there is to choose from, and what is chosen of it; a choice of one is not offered."""
+    versions = list_versions(context, person, slug)
+    newest = max(versions, default=0)
+    basis = replace(basis, version=basis.version if basis.version in versions[:-1] else 0)
+    there = get_reading(context, person, slug, version=basis.version).get(list_choices)
+    basis = replace(
+        basis,
+        arm=basis.arm if basis.arm in there.arms else ALL_ARMS,
+        planted=basis.planted or not there.planted,
+    )
+    numbered = [
+        (f"Criteria version {n}{' (current)' if n == newest else ''}", "0" if n == newest else str(n))
+        for n in versions
+    ]
+    arms = [("All arms", ALL_ARMS), *((f"{arm.capitalize()} scores", arm) for arm in there.arms)]
+    planted = [("Planted errors counted", COUNTED), ("Planted errors left out", LEFT_OUT)]
+    chosen = COUNTED if basis.planted else LEFT_OUT
+    return basis, {
+        parts.version: gr.Dropdown(numbered[::-1], value=str(basis.version), visible=len(numbered) > 1),
+        parts.arm: gr.Dropdown(arms, value=basis.arm, visible=len(arms) > 2),
+        parts.planted: gr.Dropdown(planted, value=chosen, visible=there.planted),
+    }
 
 
 def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple[_Slot, Figure | None]]:
@@ -170,12 +224,13 @@ def _texts(parts: _Parts, page: Page, slug: str, section: str) -> Update:
     }
 
 
-def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> Update:
+def _filled(slot: _Slot, figure: Figure, slug: str, section: str, basis: Basis) -> Update:
     foot = el(
         "div.chart-foot",
         el("p.note", figure.note) if figure.note else None,
+        el("p.note.basis", figure.basis),
         el("details", el("summary", "In words"), el("p.note", figure.words)) if not figure.empty else None,
-        el("a", "Data as CSV", href=chart_file(slug, section, figure.name), download=""),
+        el("a", "Data as CSV", href=chart_file(slug, section, figure.name, basis), download=""),
         el("a", "Rows", href=figure.rows, download="", title=f"The rows under it: {figure.rows}"),
     )
     return {
@@ -188,7 +243,8 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str) -> Update:
 
 def _only(parts: _Parts, words: Node) -> Update:
     """The tab with nothing but a message."""
-    hidden = {slot.card: gr.Column(visible=False) for slot in parts.slots}
+    hidden: Update = {slot.card: gr.Column(visible=False) for slot in parts.slots}
+    hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
     return {
         parts.section: gr.Radio(visible=False),
         parts.downloads: None,

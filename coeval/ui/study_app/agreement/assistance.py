@@ -15,7 +15,7 @@ from coeval.stats.report.notes import section_notes
 from coeval.ui.components import charts
 from coeval.ui.components.estimate_words import number, numbered, p_value, percent, plural, shown
 from coeval.ui.components.view import Node
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, data_table, tile
+from coeval.ui.study_app.agreement.figures import EVERY_ARM, Figure, Get, Page, banner, data_table, tile
 
 ESTIMATORS = {
     "adoption": ("Draft's score taken over", "P(score = draft), assisted minus blind"),
@@ -59,7 +59,7 @@ def pull_tile(section: DraftEffectsSection) -> Node:
     pull = section.pull
     if pull.value.defined:
         shifted = f"{plural(pull.get('n_shifted'), 'score')} shifted"
-        return tile("Pull of the draft", pull.value, shifted, _other_people(pull))
+        return tile("Pull of the draft", pull.value, shifted, _other_people(pull), basis=EVERY_ARM)
     adoption = section.adoption
     if adoption.value.defined:
         return tile(
@@ -68,8 +68,10 @@ def pull_tile(section: DraftEffectsSection) -> Node:
             *_arms(adoption),
             "assisted minus blind",
             _other_people(adoption),
+            basis=EVERY_ARM,
         )
-    return tile("Pull of the draft", Estimate.undefined(f"{adoption.value.reason}; {pull.value.reason}"))
+    reason = f"{adoption.value.reason}; {pull.value.reason}"
+    return tile("Pull of the draft", Estimate.undefined(reason), basis=EVERY_ARM)
 
 
 def _other_people(effect: Spelled) -> str:

@@ -22,7 +22,16 @@ from coeval.stats.report.notes import section_notes
 from coeval.ui.components import charts
 from coeval.ui.components.estimate_words import natural, numbered, percent, plain_number, plural
 from coeval.ui.components.view import Node
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, crossed, data_table, message, tile
+from coeval.ui.study_app.agreement.figures import (
+    NO_PLANTED,
+    Figure,
+    Get,
+    Page,
+    crossed,
+    data_table,
+    message,
+    tile,
+)
 
 BEHAVIOURS = ("correction", "scrutiny", "subjectivity", "outlier")
 ARMS = {"assisted": "With the draft", "blind": "Blind", "first": "Scored first, then shown it"}
@@ -73,6 +82,7 @@ def kept_tile(moved: ScoreChangeSection) -> Node:
         f"lowered {percent(overall.lowered / overall.n)}",
         show=percent,
         more=_moved_left_out(moved),
+        basis=NO_PLANTED,
     )
 
 
@@ -123,6 +133,7 @@ def actions_figure(actions: ActionRates) -> Figure:
         words,
         rows="rows.csv",
         note="assisted submissions, latest revision of each · the score row counts as a line",
+        basis=NO_PLANTED,
     )
 
 

@@ -17,6 +17,13 @@ Get = Callable[..., Any]
 ``get(function, tables=("actions",))``; see study.computing.readings."""
 
 
+NO_PLANTED = "planted errors left out"
+"""What is said of a figure that never counts scores given to a draft with a planted error."""
+
+EVERY_ARM = "all arms, planted errors counted"
+"""What is said of a figure that compares the arms, and the drafts with and without a planted error."""
+
+
 @dataclass(frozen=True, eq=False)
 class Figure:
     """A chart, and the numbers it shows.
@@ -35,6 +42,8 @@ class Figure:
     width: str = "full"
     note: str = ""
     nothing: bool = False
+    basis: str = ""
+    """Which scores it rests on, where these are others than the page's."""
 
     @property
     def empty(self) -> bool:
@@ -66,6 +75,7 @@ def tile(
     show: Callable[[Any], str] = number,
     rows: str = "scores.csv",
     more: Sequence[str] = (),
+    basis: str = "",
 ) -> Node:
     """A big number with everything beside it that a reader needs: n, level, interval, what was left out.
 
@@ -73,6 +83,7 @@ def tile(
         about: what to say besides what the estimate says of itself.
         rows: the file with the rows under the number.
         more: what else was left out.
+        basis: which scores it rests on, where these are others than the page's.
     """
     undefined = isinstance(value, Estimate) and not value.defined
     head = (
@@ -89,6 +100,7 @@ def tile(
         el("p.note", " · ".join(said)) if said else None,
         el("p.note.omitted", " · ".join(omitted)) if omitted else None,
         el("p.note.rows", rows_link(rows)),
+        **({"data_basis": basis} if basis else {}),
     )
 
 

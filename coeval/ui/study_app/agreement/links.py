@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
+from coeval.stats.basis import Basis
 from coeval.ui.components.view import Node, el
 
 
@@ -16,12 +17,20 @@ def task_file(slug: str, name: str) -> str:
     return f"download/{quote(slug)}/{name}"
 
 
-def chart_file(slug: str, section: str, name: str) -> str:
+def chart_file(slug: str, section: str, name: str, basis: Basis) -> str:
     """
-    >>> chart_file("eli5", "time", "time-curve")
+    >>> chart_file("eli5", "time", "time-curve", Basis())
     'download/eli5/charts/time/time-curve.csv'
+    >>> chart_file("eli5", "time", "time-curve", Basis(1, "blind", False))
+    'download/eli5/charts/time/time-curve.csv?version=1&arm=blind&planted=out'
     """
-    return task_file(slug, f"charts/{section}/{name}.csv")
+    chosen = {
+        "version": basis.version or "",
+        "arm": basis.arm,
+        "planted": "" if basis.planted else "out",
+    }
+    query = urlencode({name: value for name, value in chosen.items() if value})
+    return task_file(slug, f"charts/{section}/{name}.csv") + (f"?{query}" if query else "")
 
 
 def with_links(slug: str, nodes: Sequence[Node | None]) -> list[Node]:

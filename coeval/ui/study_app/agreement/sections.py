@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
 from coeval.domain import Person
 from coeval.errors import NotFoundError
+from coeval.stats.basis import Basis, Choices, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames
+from coeval.stats.report.assistance import draft_effects_section
 from coeval.stats.report.judges.pairwise import pairwise_section, pairwise_tables
 from coeval.stats.report.notes import study_notes
 from coeval.stats.report.registry import list_tables
@@ -17,13 +20,26 @@ from coeval.stats.report.tables import Table
 from coeval.study.access import Context
 from coeval.study.computing.helper import HelperEndedError
 from coeval.study.computing.readings import Reading
-from coeval.study.statistics import get_reading
+from coeval.study.statistics import get_reading, list_versions
 from coeval.ui.components.estimate_words import plural, shown
-from coeval.ui.components.view import Node
+from coeval.ui.components.view import Node, el
 from coeval.ui.study_app.agreement import agreement, alignment, assistance, changes, systems, times
-from coeval.ui.study_app.agreement.figures import Figure, Get, Page, banner, data_table, message
+from coeval.ui.study_app.agreement.figures import (
+    EVERY_ARM,
+    NO_PLANTED,
+    Figure,
+    Get,
+    Page,
+    banner,
+    data_table,
+    message,
+)
 
 __all__ = ["SECTIONS", "Figure", "Page", "get_figure", "get_pages"]
+
+
+WHOLE = Basis()
+"""All scores by the newest version of the criteria."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +48,27 @@ class Section:
 
     title: str
     build: Callable[[Get], Iterator[Page]]
+    basis: str = ""
+    """Which scores all of it rests on, where these are not those chosen."""
 
 
 SECTIONS = {
     "agreement": Section("Agreement", agreement.build),
-    "changes": Section("What people changed", changes.build),
-    "model": Section("Model and people", alignment.build),
+    "changes": Section("What people changed", changes.build, NO_PLANTED),
+    "model": Section("Model and people", alignment.build, NO_PLANTED),
     "systems": Section("Systems", systems.build),
     "time": Section("Time", times.build),
-    "draft": Section("Effect of the draft", assistance.build),
+    "draft": Section("Effect of the draft", assistance.build, EVERY_ARM),
 }
 
 
-def get_pages(context: Context, person: Person, slug: str, section: str) -> Iterator[Page]:
+def get_pages(
+    context: Context, person: Person, slug: str, section: str, basis: Basis = WHOLE
+) -> Iterator[Page]:
     """A section of a task in stages, the last one whole.
+
+    Args:
+        basis: which scores it rests on; a section that compares arms takes all of them.
 
     Raises:
         NotAllowedError: the person is not of the team.
@@ -53,15 +76,65 @@ def get_pages(context: Context, person: Person, slug: str, section: str) -> Iter
     """
     if section not in SECTIONS:
         raise NotFoundError(f"There is no section “{section[:80]}”; there are: {', '.join(SECTIONS)}.")
-    reading = get_reading(context, person, slug)
+    reading = get_reading(context, person, slug, version=basis.version)
+    versions = list_versions(context, person, slug)
+    words = describe_basis(basis, versions, reading.get(list_choices))
     try:
-        yield from _build_pages(section, reading)
+        yield from _build_pages(section, reading, basis, words)
     except HelperEndedError:  # what this section needs was not computed while that state was at hand
-        yield from _build_pages(section, get_reading(context, person, slug, newest=True))
+        newest = get_reading(context, person, slug, newest=True, version=basis.version)
+        yield from _build_pages(section, newest, basis, words)
 
 
-def _build_pages(section: str, reading: Reading) -> Iterator[Page]:
-    get = reading.get
+def describe_basis(basis: Basis, versions: Sequence[int], choices: Choices) -> tuple[str, str, str]:
+    """Version, arms and planted errors in words; the last empty where none were planted.
+
+    >>> describe_basis(Basis(arm="blind"), [1, 2], Choices(("assisted", "blind"), True))
+    ('criteria version 2', 'blind scores', 'planted errors counted')
+    """
+    version = basis.version if basis.version in versions else max(versions, default=0)
+    arms = f"{basis.arm} scores" if basis.arm else "all arms"
+    planted = "planted errors counted" if basis.planted else "planted errors left out"
+    return f"criteria version {version}", arms, planted if choices.planted else ""
+
+
+def _name_basis(words: tuple[str, str, str], own: str) -> str:
+    """Which scores a figure rests on; ``own`` are its words where they are others than the page's."""
+    version, arms, planted = words
+    if own == NO_PLANTED:
+        parts = [version, arms, own if planted else ""]
+    elif own == EVERY_ARM:
+        parts = [version, "all arms", "planted errors counted" if planted else ""]
+    else:
+        parts = [version, own or arms, planted]
+    return " · ".join(part for part in parts if part)
+
+
+def _labelled(page: Page, words: tuple[str, str, str], own: str) -> Page:
+    """The page with the scores that each tile, chart and table rests on named beside it."""
+
+    def name(node: Node | None) -> Node | None:
+        if node is None or isinstance(node, str):
+            return node
+        attributes = dict(node["attributes"])
+        told = el("p.note.basis", _name_basis(words, own or attributes.pop("data-basis", "")))
+        return node | {"attributes": attributes, "children": [*node["children"], told]}
+
+    return replace(
+        page,
+        tiles=[tile for one in page.tiles if (tile := name(one)) is not None],
+        tables=[name(one) for one in page.tables],
+        figures=[replace(one, basis=_name_basis(words, own or one.basis)) for one in page.figures],
+    )
+
+
+def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str, str, str]) -> Iterator[Page]:
+    every_arm = SECTIONS[section].basis == EVERY_ARM
+
+    def get(statistic: Callable[[StudyFrames], Any], tables: Sequence[str] = ()) -> Any:
+        whole = every_arm or not basis.cuts or statistic is draft_effects_section
+        return reading.get(statistic if whole else OnBasis(statistic, basis), tuple(tables))
+
     if not get(count_submissions):
         text = "As soon as the first submission is saved, it counts here."
         compared = get(list_compared, tables=("comparisons",)) if section == "systems" else []
@@ -71,9 +144,9 @@ def _build_pages(section: str, reading: Reading) -> Iterator[Page]:
     for page in SECTIONS[section].build(get):
         further = _further_tables(get, section) if page.whole else []
         since = reading.count_saves_since()
+        whole = replace(page, tables=[*page.tables, *further])
         yield replace(
-            page,
-            tables=[*page.tables, *further],
+            _labelled(whole, words, SECTIONS[section].basis),
             notes=[*get(list_notes), *page.notes],
             as_of=_as_of(reading.taken_at, since) if since else None,
         )
@@ -111,7 +184,9 @@ def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     return words.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
 
 
-def get_figure(context: Context, person: Person, slug: str, section: str, name: str) -> Figure:
+def get_figure(
+    context: Context, person: Person, slug: str, section: str, name: str, basis: Basis = WHOLE
+) -> Figure:
     """A chart of a section, by name.
 
     Raises:
@@ -119,7 +194,7 @@ def get_figure(context: Context, person: Person, slug: str, section: str, name: 
         NotFoundError: there is no such task, section or chart.
     """
     page = Page()
-    for page in get_pages(context, person, slug, section):
+    for page in get_pages(context, person, slug, section, basis):
         figure_named = next((figure for figure in page.figures if figure.name == name), None)
         if figure_named is not None:
             return figure_named
