@@ -22,7 +22,7 @@ from coeval.ui.panel import Event, StudyTab, Update
 from coeval.ui.study_app.agreement.agreement import forest_figure
 from coeval.ui.study_app.agreement.figures import message, notes_view
 from coeval.ui.study_app.agreement.links import chart_file, downloads_view, with_links
-from coeval.ui.study_app.agreement.sections import SECTIONS, Figure, Page, get_pages
+from coeval.ui.study_app.agreement.sections import SECTIONS, WHOLE, Figure, Page, get_pages
 
 WARM_UP_SECONDS = 3.0
 """By then the server answers; nobody has found the tab yet."""
@@ -154,7 +154,7 @@ def _build_slot(number: int, width: str) -> _Slot:
 
 
 def _states(
-    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis
+    context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis = WHOLE
 ) -> Iterator[Update]:
     """The tab as this person may see it, in stages; a chart that was sent is not sent again."""
     if person.role is Role.ANNOTATOR:
