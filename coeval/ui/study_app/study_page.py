@@ -46,17 +46,16 @@ def _me(context: Context, person: Person, slug: str) -> Node:
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
-    """How many messages wait for an owner, and the answers that an annotator was given, each with its place."""
+    """How many messages wait for an owner, and the answers that one was given oneself, each with its place."""
     if not slug:
         return []
-    if person.role is Role.OWNER:
-        n = inbox.count_open_messages(context, person, slug)
-        return [el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=inbox")] if n else []
-    answers = inbox.list_answers(context, person, slug)
-    if not answers:
-        return []
-    lines = [
-        el("li", el("a", f"No. {at}", href=f"?task={slug}&tab=scrutiny&at={at}"), f": {message.answer}")
-        for at, message in answers
-    ]
-    return [el("details.who", el("summary", plural(len(answers), "answer")), el("ul", *lines))]
+    shown: list[Node] = []
+    if person.role is Role.OWNER and (n := inbox.count_open_messages(context, person, slug)):
+        shown.append(el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=inbox"))
+    if answers := inbox.list_answers(context, person, slug):
+        lines = [
+            el("li", el("a", f"No. {at}", href=f"?task={slug}&tab=scrutiny&at={at}"), f": {message.answer}")
+            for at, message in answers
+        ]
+        shown.append(el("details.who", el("summary", plural(len(answers), "answer")), el("ul", *lines)))
+    return shown

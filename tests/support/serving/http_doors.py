@@ -341,7 +341,7 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.review.compare_people", setup("review-compare", first=("review",), put=compared, pick=False)),
         Door("scrutiny.inbox.list_messages", setup("inbox", "select")),
         Door("scrutiny.inbox.answer_message", setup("inbox-send", first=("inbox",), put=fixed(
-            inbox_message=1, inbox_text="Thank you."), pick=False), EITHER, ALL, says="not there any more"),
+            inbox_message="1", inbox_text="Thank you."), pick=False), EITHER, ALL, says="not there any more"),
         Door("scrutiny.inbox.count_open_messages", event(MAIN, "task-picker", "change"), part=True),
         Door("scrutiny.inbox.list_answers", event(MAIN, "task-picker", "change")),
         *(Door(f"planning.{name}", setup("plan", "select")) for name in ("get_planning", "list_plan_systems")),

@@ -8,6 +8,7 @@ from coeval.domain import InboxItem, InboxState, Person
 from coeval.errors import InputError
 from coeval.study.scrutiny import inbox
 from coeval.ui.components.estimate_words import plural
+from coeval.ui.components.tasks_picker import TaskPicker
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock
@@ -31,7 +32,7 @@ class InboxTab(Tab):
                 self.messages = View(elem_id="inbox-messages")
             with gr.Column(scale=2, elem_classes="card"):
                 View(el("h4", "Answer"))
-                self.message = gr.Dropdown([], label="Message", elem_id="inbox-message")
+                self.message = TaskPicker([], label="Message", elem_id="inbox-message")
                 self.text = gr.Textbox(
                     label="Your answer", info="Shown to its author at the instance.", lines=4, max_length=10_000,
                     elem_id="inbox-text",
@@ -53,27 +54,29 @@ class InboxTab(Tab):
         return {
             self.messages: messages_view(slug, messages, state),
             self.message: gr.Dropdown(
-                [(_name(message), message.id) for message in messages],
-                value=messages[0].id if messages else None,
+                [(_name(message), str(message.id)) for message in messages],
+                value=str(messages[0].id) if messages else None,
                 interactive=bool(messages),
             ),
             self.text: "",
         }
 
-    def on_send(self, person: Person, slug: str, message: int | None, text: str | None, state: str) -> Update:
+    def on_send(self, person: Person, slug: str, message: str | None, text: str | None, state: str) -> Update:
         return self._answer(person, slug, message, text, state, close=False)
 
     def on_close(
-        self, person: Person, slug: str, message: int | None, text: str | None, state: str
+        self, person: Person, slug: str, message: str | None, text: str | None, state: str
     ) -> Update:
         return self._answer(person, slug, message, text, state, close=True)
 
     def _answer(
-        self, person: Person, slug: str, message: int | None, text: str | None, state: str, *, close: bool
+        self, person: Person, slug: str, message: str | None, text: str | None, state: str, *, close: bool
     ) -> Update:
-        if message is None:
+        if not (message or "").isdecimal():
             raise InputError("There is no message to answer: choose another list above.")
-        inbox.answer_message(self.context, person, need_task(slug), int(message), text or "", close=close)
+        inbox.answer_message(
+            self.context, person, need_task(slug), int(message or 0), text or "", close=close
+        )
         gr.Info("Closed" if close else "Answer sent")
         return self.load(person, slug, state)
 
