@@ -188,7 +188,7 @@ def test_a_plan_and_a_rule_that_was_said_beforehand(owner: Any, server: Running)
     page.get_by_text("A width of 0 cannot be").first.wait_for()
 
 
-def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: LiveServer) -> None:
+def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, server: Running) -> None:
     page = owner
     page.goto(f"{server.url}/?task=demo&tab=scrutiny")
     page.locator(".wb[data-state=step]").wait_for()

@@ -40,7 +40,9 @@ function sheetOf(works, step) {
     const { scale, anchors, draft_score: drafted } = sheet;
     return {
       added,
-      rows: rows.map((row) => (row.kind === 'score' ? { ...row, scale, anchors, draft_score: drafted } : row)),
+      rows: rows.map((row) =>
+        row.kind === 'score' ? { ...row, scale, anchors, draft_score: drafted } : row,
+      ),
     };
   });
   const [first] = [...works.values()];
