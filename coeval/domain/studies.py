@@ -60,6 +60,12 @@ class ImportedSubmission:
     arm: Arm = Arm.ASSISTED
     run: str = ""
     """Label of the run whose draft was shown; empty where there was none."""
+    shown_score: float | None = None
+    """The score that stood on the screen where it was not the draft's own."""
+    planted: str = ""
+    active_ms: int | None = None
+    first_score: float | None = None
+    """In the arm ``first``: the score given before the draft was shown."""
     group: Group | None = None
     """The group of the person; None where the file does not say."""
 

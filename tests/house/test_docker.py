@@ -158,5 +158,5 @@ def test_it_starts_without_root_is_healthy_and_leaves_a_snapshot(clean: Path) ->
     (snapshot,) = place.glob("*.db")
     store = Store(snapshot)
     with store.read() as db:
-        assert [task.origin for task in tasks.list_tasks(db)] == ["demo"]
+        assert [task.origin for task in tasks.list_tasks(db)] == ["demo", "simulated"]
     store.close()

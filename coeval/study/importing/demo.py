@@ -1,14 +1,18 @@
-"""The demo task: put into a new file, so that the app can be tried before anything is imported."""
+"""The demo: a study to try and a finished one to look at, put into a new file before anything is imported."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coeval.datasets.demo import load_demo
+from coeval.datasets.finished_example import BLIND_SHARE, FIRST_SHARE, PLANTED_SHARE, build_finished_example
 from coeval.settings import DEMO_FOLDER
 from coeval.store.queries import tasks
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 
 DEMO = DEMO_FOLDER / "study.json"
+FINISHED = DEMO_FOLDER / "finished.json"
 
 
 def ensure_demo(context: Context) -> bool:
@@ -23,4 +27,25 @@ def ensure_demo(context: Context) -> bool:
         return False
     study, proposals = load_demo(DEMO)
     import_study(context, OPERATOR, study, proposals)
+    add_finished_example(context)
+    return True
+
+
+def add_finished_example(context: Context) -> bool:
+    """Import the finished, simulated study; whether it was not there yet. An owner archives it like any task."""
+    study = build_finished_example(FINISHED)
+    with context.store.read() as db:
+        if tasks.get_task(db, study.task.slug):
+            return False
+    import_study(context, OPERATOR, study)
+    with context.store.write() as db:
+        task = tasks.get_task(db, study.task.slug)
+        assert task is not None
+        design = replace(
+            tasks.get_design(db, task.id),
+            blind_share=BLIND_SHARE,
+            first_share=FIRST_SHARE,
+            planted_share=PLANTED_SHARE,
+        )
+        tasks.set_design(db, task.id, design, OPERATOR.name)
     return True

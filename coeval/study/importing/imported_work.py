@@ -63,10 +63,16 @@ class ImportReport:
         return f"{self.task}: added {', '.join(parts)}{old}."
 
 
-def write_work(
-    staging: Staging, criteria: Mapping[str, int], source: Source, report: ImportReport
-) -> Collection[int]:
-    """Append the drafts and submissions of a file; ``report`` counts them, and the ids of its people are given.
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is left to do once a file's work is written: the ids of its people, and scores given before a draft."""
+
+    people: Collection[int]
+    first_scores: Sequence[Submission]
+
+
+def write_work(staging: Staging, criteria: Mapping[str, int], source: Source, report: ImportReport) -> Work:
+    """Append the drafts and submissions of a file; ``report`` counts them.
 
     Raises:
         InputError: a run of that label has other drafts already, or the file rates what is not there.
@@ -76,7 +82,7 @@ def write_work(
     runs.write()
     work = _Submissions(names, source, runs.ids, report)
     work.write()
-    return work.people.values()
+    return Work(work.people.values(), work.first_scores)
 
 
 @dataclass(slots=True)
@@ -184,6 +190,7 @@ class _Submissions:
         self.names, self.staging, self.source, self.report = names, names.staging, source, report
         self.runs = runs
         self.people: dict[str, int] = {}
+        self.first_scores: list[Submission] = []
         # the people who scrutinised one draft stand side by side in a file
         self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
 
@@ -207,10 +214,29 @@ class _Submissions:
         built = [
             self._build(uid, submission, instances[submission.instance]) for uid, submission in new.items()
         ]
+        self.first_scores += [
+            self._first_score(uid, submission, instances[submission.instance])
+            for uid, submission in new.items()
+            if submission.first_score is not None
+        ]
         with self.staging.write() as db:
             imports.record_submissions(db, self.staging.batch, built)
         self.report.submissions += len(new)
         self.report.unchanged += len(portion) - len(new)
+
+    def _first_score(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
+        """The score before the draft was shown, saved when the work on it began."""
+        return Submission(
+            person=self.people[given.person],
+            instance=instance,
+            criterion=self.names.get_criterion(given.criterion),
+            score=given.first_score,
+            rows=(),
+            arm=Arm.FIRST,
+            opened_at=given.opened_at,
+            submitted_at=given.opened_at,
+            uid=f"{uid}-first",
+        )
 
     def _ensure_people(self, groups: Mapping[str, Group | None]) -> None:
         unknown = sorted(groups.keys() - self.people.keys())
@@ -237,12 +263,20 @@ class _Submissions:
             score=given.score,
             rows=tuple(_with_id(row, draft) for row in given.rows),
             draft=draft.id if draft else None,
-            shown_score=draft.score if draft and given.arm is not Arm.BLIND else None,
+            shown_score=_shown_score(given, draft),
+            planted=given.planted,
+            active_ms=given.active_ms,
             arm=given.arm,
             opened_at=given.opened_at,
             submitted_at=given.submitted_at,
             uid=uid,
         )
+
+
+def _shown_score(given: ImportedSubmission, draft: Draft | None) -> float | None:
+    if draft is None or given.arm is Arm.BLIND:
+        return None
+    return draft.score if given.shown_score is None else given.shown_score
 
 
 def _weigh_submission(given: ImportedSubmission) -> int:

@@ -12,7 +12,7 @@ from coeval.errors import InputError
 from coeval.rules.column_roles import guess_columns
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
-from coeval.store.queries.scrutiny import assignments
+from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.importing.imported_work import ImportReport, write_work
 from coeval.study.importing.staging import Staging, portions, stage_import
@@ -74,14 +74,16 @@ def _import(context: Context, person: Person, source: Source, proposals: Sequenc
     with stage_import(context, person, task) as staging:
         report = ImportReport(task.slug, created_task=staging.task is None, notes=list(source.notes))
         _write_instances(staging, source, report)
-        people = write_work(staging, staging.ensure_criteria(source.criteria), source, report)
+        work = write_work(staging, staging.ensure_criteria(source.criteria), source, report)
 
         def complete(db: Database, task: Task) -> CriteriaSet | None:
             current = _extend_criteria(db, task, source, person)
             _open_round(db, task, current, proposals)
             if report.submissions and current:
                 ids = [criterion.id for criterion in current.criteria]
-                for annotator in people:
+                for first in work.first_scores:
+                    submissions.record_first_score(db, first)
+                for annotator in work.people:
                     assignments.refresh_states(db, task.id, ids, annotator=annotator)
             return current
 

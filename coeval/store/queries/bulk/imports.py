@@ -154,6 +154,7 @@ LAST_REMOVALS = (
     "DELETE FROM import_batch_person WHERE import_batch = :batch",
     "DELETE FROM run WHERE task = :staging",
     "DELETE FROM column_role WHERE task = :staging",
+    "DELETE FROM criterion_guide WHERE criterion IN (SELECT id FROM criterion WHERE task = :staging)",
     "DELETE FROM criterion WHERE task = :staging",
     "DELETE FROM import_batch WHERE id = :batch",
     "DELETE FROM task WHERE id = :staging",

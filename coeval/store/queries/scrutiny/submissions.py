@@ -114,7 +114,7 @@ def get_first_score_by_uid(db: Database, uid: str) -> Submission | None:
 
 def record_first_score(db: Database, first: Submission) -> Submission:
     """Keep the score given before the draft was shown; there is one, and it never changes."""
-    submitted_at = now()
+    submitted_at = first.submitted_at or now()
     first_id = append(db, "first_score", FIRST_SCORE.to_row(first) | {"submitted_at": submitted_at})
     return replace(first, id=first_id, submitted_at=submitted_at)
 

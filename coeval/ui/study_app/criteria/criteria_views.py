@@ -15,13 +15,15 @@ VERBS = {
     Action.ADD: "add",
 }
 
+TAGS = {"demo": "demo: written for this project", "simulated": "simulated: no person and no model took part"}
+
 
 def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
 def task_card(task: Task) -> Node:
-    demo = el("span.tag", "demo: written for this project") if task.origin == "demo" else None
+    demo = el("span.tag", TAGS[task.origin]) if task.origin in TAGS else None
     return el(
         "div.card.task-card",
         el("div", el("h4", "Task ", demo), el("p", task.description or task.name)),
