@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from coeval.datasets.finished_example import ANNOTATORS, ORIGIN, SLUG, build_finished_example
 from coeval.domain import Arm, Person
+from coeval.errors import NotAllowedError
 from coeval.rules.evaluation_rows import name_rows
 from coeval.study import tasks
 from coeval.study.access import Context
@@ -48,6 +51,8 @@ def test_a_new_file_has_both_studies_and_nobody_owns_it_yet(context: Context) ->
     owner = sign_in(context, "Olu")[0]
     assert [task.slug for task in tasks.list_tasks(context, owner)] == ["demo", SLUG]
     assert not add_finished_example(context) and owner.role == "owner"
+    with pytest.raises(NotAllowedError):
+        sign_in(context, ANNOTATORS[0].name)
 
 
 def test_every_section_has_something_to_show(context: Context, owner: Person) -> None:

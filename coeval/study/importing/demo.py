@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coeval.datasets.demo import load_demo
-from coeval.datasets.finished_example import BLIND_SHARE, FIRST_SHARE, PLANTED_SHARE, build_finished_example
+from coeval.datasets.finished_example import (
+    ANNOTATORS,
+    BLIND_SHARE,
+    FIRST_SHARE,
+    PLANTED_SHARE,
+    build_finished_example,
+)
 from coeval.settings import DEMO_FOLDER
 from coeval.store.queries import tasks
+from coeval.store.queries.people import members, people
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 
@@ -48,4 +55,10 @@ def add_finished_example(context: Context) -> bool:
             planted_share=PLANTED_SHARE,
         )
         tasks.set_design(db, task.id, design, OPERATOR.name)
+        for annotator in ANNOTATORS:
+            # nobody signs in as one of them, and no instance of another study is counted on them
+            person = people.get_person(db, annotator.name)
+            assert person is not None
+            if not members.is_disabled(db, person.id):
+                members.disable(db, person.id, OPERATOR.name)
     return True

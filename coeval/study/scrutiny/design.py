@@ -9,7 +9,7 @@ from coeval.rules.arms import Design, check_design, describe_overlap
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd.plans import get_plan
-from coeval.store.queries.people import people
+from coeval.store.queries.people import members
 from coeval.study.access import OWNERS, Context, require_task, use_case
 
 
@@ -43,9 +43,9 @@ def get_design(context: Context, person: Person, slug: str) -> DesignState:
 
 
 def _count_people(db: Database, task: int) -> int:
-    """How many people each instance goes to: as the plan says, else everybody there is."""
+    """How many people each instance goes to: as the plan says, else everybody who can sign in."""
     plan = get_plan(db, task)
-    return plan.per_instance if plan else len(people.list_people(db))
+    return plan.per_instance if plan else sum(not member.disabled_at for member in members.list_members(db))
 
 
 @use_case(OWNERS)
