@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from coeval.study.access import OPERATOR, Context
+
+HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "scores", "people")
+NAME = 44
 
 
 def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     stats = commands.add_parser("stats", parents=[task], help="agreement, actions, time and more")
-    stats.add_argument("--json", action="store_true", required=True, help="one JSON document on stdout")
+    stats.add_argument("--json", action="store_true", help="everything, as one JSON document")
     stats.set_defaults(command=_stats)
     tables = commands.add_parser(
         "tables", parents=[task], help="the paper's tables, and those a reviewer asks for beside them"
@@ -28,9 +35,11 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 def _stats(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.statistics import get_report
 
-    json.dump(
-        get_report(context, OPERATOR, options.task), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False
-    )
+    report = get_report(context, OPERATOR, options.task)
+    if not options.json:
+        print(render_stats(report))
+        return
+    json.dump(report, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
     print()
 
 
@@ -52,3 +61,50 @@ def _export(context: Context, options: argparse.Namespace) -> None:
 
     for path in export_folder(context, OPERATOR, options.task, options.out):
         print(path)
+
+
+def render_stats(report: Mapping[str, Any]) -> str:
+    """The report's numbers of agreement as an aligned table, then its notes."""
+    rows = [HEAD, *_rows(report["agreement"])]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
+    lines = [_line(row, widths) for row in rows]
+    width = min(100, shutil.get_terminal_size().columns)
+    notes = [
+        textwrap.fill(note, width, initial_indent="- ", subsequent_indent="  ") for note in report["notes"]
+    ]
+    more = "All numbers: stats --json. The tables of a paper: tables."
+    title = f"{report['task']}: {report['units']:,} units, {report['annotators']:,} people"
+    return "\n".join((title, "", *lines, "", *notes, "", more))
+
+
+def _rows(agreement: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for part in agreement["per_criterion"]:
+        yield _row(part["criterion"], part, part["humans"]["ordinal"])
+    headline = agreement["headline"]
+    yield _row(f"Mean over criteria ({headline['scores']})", headline, headline["value"])
+
+
+def _row(name: str, part: Mapping[str, Any], alpha: float | None) -> tuple[str, ...]:
+    low, high = part.get("ci_low"), part.get("ci_high")
+    same = part.get("percent")
+    same = same.get("value") if isinstance(same, Mapping) else same
+    return (
+        textwrap.shorten(name, NAME, placeholder="…"),
+        _number(alpha),
+        "" if low is None or high is None else f"[{_number(low)}, {_number(high)}]",
+        "" if same is None else f"{same:.0%}",
+        *(_count(part.get(key)) for key in ("n_units", "n_ratings", "n_annotators")),
+    )
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    first, *others = zip(row, widths, strict=True)
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()

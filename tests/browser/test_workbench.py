@@ -282,8 +282,14 @@ def test_end_and_empty_screens(page: Page, bench: Bench) -> None:
 def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "g")
-    dialog = page.locator("dialog[open]")
-    assert dialog.locator("strong").inner_text() == "everything" and dialog.locator("li").count() == 2
+    panel = page.get_by_role("region", name="Guidelines")
+    assert panel.locator("strong").inner_text() == "everything" and panel.locator("li").count() == 2
+    # they stand beside the work, which goes on: nothing covers it, and a second G puts them away
+    assert page.locator("dialog[open]").count() == 0
+    press(page, "a")
+    assert page.locator("[data-action=approve]").count() >= 1
+    press(page, "g")
+    assert panel.count() == 0
 
 
 def test_a_first_step_that_cannot_be_fetched_says_why_and_comes_when_it_can(page: Page, bench: Bench) -> None:

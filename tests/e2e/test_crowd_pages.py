@@ -188,4 +188,4 @@ def test_consent_and_guidelines_run_in_their_own_direction_and_are_a_key_away(ho
     page.get_by_role("link", name="Go to work").click()
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
     page.keyboard.press("g")
-    page.get_by_role("dialog", name="Guidelines").get_by_text("اقرأ كل نص").wait_for()
+    page.get_by_role("region", name="Guidelines").get_by_text("اقرأ كل نص").wait_for()

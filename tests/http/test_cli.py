@@ -216,6 +216,16 @@ def test_mapping(tmp_path: Path) -> None:
             read_mapping(wrong)
 
 
+def test_stats_without_an_option_are_a_table_to_read(eli5: Path) -> None:
+    report = json.loads(run("stats", "--task", "eli5", "--json", db=eli5).stdout)
+    printed = run("stats", "--task", "eli5", db=eli5).stdout.splitlines()
+    rows = [line for line in printed if "[" in line and "]" in line][: len(report["criteria"])]
+    assert len(rows) == len(report["criteria"])
+    for row, part in zip(rows, report["agreement"]["per_criterion"], strict=True):
+        assert f"{part['humans']['ordinal']:.2f}" in row and f"{part['n_ratings']:,}" in row
+    assert "All numbers: stats --json" in printed[-1]
+
+
 def test_stats_of_an_empty_task_are_null_with_reasons(tmp_path: Path) -> None:
     path, db = tmp_path / "one.csv", tmp_path / "c.db"
     path.write_text("input,output\nQ,A\n")

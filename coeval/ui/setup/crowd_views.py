@@ -28,6 +28,8 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_ur
             "p",
             "The address for the crowd service: ",
             el("code", build_address(slug, plan, secret, public_url)),
+            " ",
+            el("a", "Open it", href=f"../s/{slug}", target="_blank"),
         ),
         *(el("p.note", text) for text in _warnings(plan)),
         el("p", el("a", "See it as people will", href=f"../s/{slug}?preview=consent", target="_blank")),

@@ -23,6 +23,7 @@ from coeval.study.access import OWNERS
 from coeval.study.importing.columns import list_columns
 from coeval.study.importing.importing import ImportReport, import_file
 from coeval.study.tasks import make_slug
+from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
@@ -318,7 +319,7 @@ def _hint() -> Node:
 def _preview_note(seen: Preview) -> Node:
     return el(
         "div.card",
-        el("h4", f"{seen.format} · {seen.n_rows:,} rows"),
+        el("h4", f"{seen.format} · {plural(seen.n_rows, 'row')}"),
         el("p", "Check which column holds what, then import."),
     )
 

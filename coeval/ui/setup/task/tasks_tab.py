@@ -14,7 +14,7 @@ from coeval.errors import InputError
 from coeval.study import tasks
 from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.tasks_picker import task_choices
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, markdown_view, table
 from coeval.ui.panel import Event, Tab, Update
 from coeval.ui.setup.task.columns_box import ColumnsBox
 from coeval.ui.setup.task.design_box import DesignBox
@@ -33,6 +33,8 @@ class TasksTab(Tab):
         with gr.Row(equal_height=False):
             with gr.Column(scale=3, elem_classes="card"):
                 self.form = _build_form()
+                with gr.Accordion("Preview of the guidelines", open=False, elem_id="guidelines-preview"):
+                    self.preview = View()
                 with gr.Row(elem_classes="actions"):
                     # nobody types into a form that is about to be filled in: the first load opens both
                     self.new = gr.Button("New task", elem_id="new-task", scale=0, interactive=False)
@@ -45,7 +47,8 @@ class TasksTab(Tab):
         self.design = DesignBox(self.context, self.task)
         self.keeping = KeepingBox(self.context, self.task)
         self.of = gr.State(None)
-        own = [*self.form.values(), self.state, self.of, self.new, self.save]
+        self.on(self.form["guidelines"].blur, self.on_guidelines, [self.form["guidelines"]], self.preview)
+        own = [*self.form.values(), self.preview, self.state, self.of, self.new, self.save]
         self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
         self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
@@ -69,6 +72,7 @@ class TasksTab(Tab):
         stands = tasks.get_task_state(self.context, person, slug) if slug else None
         return {
             **_filled(self.form, stands.task if stands else None),
+            self.preview: markdown_view(stands.task.guidelines if stands else ""),
             self.state: _state_view(stands) if stands else _welcome(),
             self.of: slug,
             self.new: gr.Button(interactive=True),
@@ -77,6 +81,9 @@ class TasksTab(Tab):
             **self.design.load(person, slug),
             **self.keeping.load(person, slug),
         }
+
+    def on_guidelines(self, person: Person, slug: str, text: str | None) -> Node:
+        return markdown_view(text or "")
 
     def on_new(self, person: Person, slug: str) -> Update:
         return {**self._show(person, ""), self.task: gr.Dropdown(value=None)}
@@ -117,7 +124,10 @@ def _build_form() -> dict[str, gr.Textbox]:
         "output_field": box(label="What the output is called", placeholder="Answer", max_length=80),
         "scale": box(label="Scale", value="1-5", info="Lowest and highest score.", max_length=9),
         "guidelines": box(
-            label="Guidelines for annotators", lines=4, max_length=100_000, info="Shown beside the work."
+            label="Guidelines for annotators",
+            lines=4,
+            max_length=100_000,
+            info="Shown beside the work. Markdown: headings, lists, tables.",
         ),
     }
 

@@ -1,5 +1,6 @@
 /** Shows the nodes of a Python View: a tree of {tag, class, attributes, children}; texts stay texts. */
 
+import { markdownNodes } from '../texts/display.js';
 import { el, fill } from './dom.js';
 
 const TAGS = new Set(
@@ -31,11 +32,12 @@ function build(node) {
   const { width, href, ...others } = node.attributes ?? {};
   const made = el(node.tag, { class: node.class || null });
   for (const [name, value] of Object.entries(others)) {
-    if (ATTRIBUTES.test(name)) made.setAttribute(name, String(value));
+    if (ATTRIBUTES.test(name) && name !== 'data-markdown') made.setAttribute(name, String(value));
   }
   if (href !== undefined && node.tag === 'a') made.setAttribute('href', safeHref(href) ?? '#');
   if ('data-post' in others) made.addEventListener('click', post);
   if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;
+  if ('data-markdown' in others) made.append(...markdownNodes(others['data-markdown']));
   made.append(...(node.children ?? []).map(build));
   return made;
 }

@@ -221,19 +221,20 @@ export class Frame {
     fill(this.end, failureScreen(error, remedy));
   }
 
+  /** Beside the work, above the texts, until they are closed; asked for again, they go. */
   showGuidelines(task) {
-    if (!task?.guidelines) return;
-    const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
-    const dialog = el(
-      'dialog',
-      { class: 'coeval ce-dialog', 'aria-label': 'Guidelines' },
-      el('h2', {}, 'Guidelines'),
-      el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0' }, ...markdownNodes(task.guidelines)),
-      el('div', { class: 'ce-dialog-foot' }, close),
-    );
-    dialog.addEventListener('close', () => dialog.remove());
-    this.node.append(dialog);
-    dialog.showModal();
-    close.focus();
+    const open = this.node.querySelector('.wb-guidelines');
+    if (open || !task?.guidelines) {
+      open?.remove();
+      return;
+    }
+    const close = button('Close', { class: 'ce-btn', onclick: () => panel.remove() });
+    const words = el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0', role: 'region' });
+    words.setAttribute('aria-label', 'Guidelines');
+    fill(words, ...markdownNodes(task.guidelines));
+    const head = el('div', { class: 'wb-guidelines-head' }, el('h2', { class: 'wb-h' }, 'Guidelines'), close);
+    const panel = el('section', { class: 'ce-card wb-guidelines' }, head, words);
+    this.reading.node.prepend(panel);
+    panel.scrollIntoView({ block: 'nearest' });
   }
 }

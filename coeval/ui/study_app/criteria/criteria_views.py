@@ -70,7 +70,7 @@ def tally_view(tally: Tally | None, open_: bool) -> Node | None:
         el(
             "div.card",
             el("h4", f"Tally · {ballots}{state}"),
-            *(_proposal_tally(one) for one in tally.proposals),
+            *(_proposal_tally(one, open_) for one in tally.proposals),
             *(el("p.added-line", el("span.tag", "added"), f" {one.text}") for one in tally.added),
         ),
         el(
@@ -83,8 +83,10 @@ def tally_view(tally: Tally | None, open_: bool) -> Node | None:
     )
 
 
-def _proposal_tally(tallied: ProposalTally) -> Node:
-    tie = el("p.note", f"A tie: {' or '.join(tallied.tied)}? Decide below.") if tallied.tied else None
+def _proposal_tally(tallied: ProposalTally, open_: bool) -> Node:
+    tied = " or ".join(tallied.tied)
+    ends = f"A tie: {tied}? Decide below." if open_ else f"The votes were tied: {tied}."
+    tie = el("p.note", ends) if tied else None
     return el(
         "div.tally",
         el("p", tallied.proposal.text),
