@@ -1,7 +1,7 @@
 """Read-only pieces of a page, built of nodes whose texts can never become markup.
 
 A gr.HTML with a value runs what the value says. So the template here is constant, and the value is a tree
-of nodes that ``static/core/view.js`` builds with createElement and textContent.
+of nodes that ``static/texts/view.js`` builds with createElement and textContent.
 """
 
 from __future__ import annotations

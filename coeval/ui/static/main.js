@@ -1,7 +1,7 @@
 /** The door: what Gradio components and plain pages call. */
 
 import { appRoot } from './core/api.js';
-import { view } from './core/view.js';
+import { view } from './texts/view.js';
 import { BallotScreen } from './criteria/ballot.js';
 import { Workbench } from './scrutiny/workbench.js';
 

@@ -1,7 +1,7 @@
 /** Shows the nodes of a Python View: a tree of {tag, class, attributes, children}; texts stay texts. */
 
-import { markdownNodes } from '../texts/display.js';
-import { el, fill } from './dom.js';
+import { markdownNodes } from './display.js';
+import { el, fill } from '../core/dom.js';
 
 const TAGS = new Set(
   (
