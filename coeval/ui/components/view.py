@@ -87,7 +87,7 @@ def table(head: list[str], rows: list[list[Node | None]], *, cls: str = "grid") 
 
 def markdown_view(text: str) -> dict[str, Any]:
     """Markdown, made into nodes by the browser as the guidelines of a task are; HTML in it stays text."""
-    return el("div.ce-markdown", data_markdown=text)
+    return el("div.coeval", el("div.ce-markdown", data_markdown=text))
 
 
 def text_view(text: str) -> dict[str, Any]:
