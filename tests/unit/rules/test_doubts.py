@@ -74,3 +74,13 @@ def test_of_two_that_overlap_the_longer_is_suggested_whichever_comes_first() -> 
         "“Be brief.” overlaps with “Keep it brief, please.”: one fault would be counted twice. Merge them, or say what "
         "sets them apart."
     )
+
+
+def test_other_verbs_for_answering_are_no_difference() -> None:
+    texts = [
+        "The answer responds to the question asked.",
+        "The answer is short.",
+        "The answer addresses the question.",
+    ]
+    (finding,) = lint_criteria(texts)
+    assert (finding.kind, finding.index, finding.other) == (FindingKind.OVERLAP, 2, 0)
