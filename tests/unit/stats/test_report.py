@@ -312,3 +312,12 @@ def test_a_hundred_thousand_scores_take_seconds(study: StudyFrames) -> None:
     found = agreement_section(large)
     assert found.counts.n_ratings == 167 * 600 and time.perf_counter() - start < 15
     assert found.humans["ordinal"] == pytest.approx(agreement_section(study).humans["ordinal"], abs=0.01)
+
+
+def test_a_latex_table_of_many_columns_is_scaled_to_the_page() -> None:
+    wide = pd.DataFrame([range(13)], columns=[f"c{n}" for n in range(13)])
+    text = tables_latex([Table("w", "Wide", "n.", wide), Table("s", "Small", "n.", wide[["c0"]])])
+    first, second = text.split(r"\begin{table}")
+    assert first.startswith(r"\begin{table*}") and first.rstrip().endswith(r"\end{table*}")
+    assert r"\resizebox{\textwidth}{!}{%" in first and r"\end{tabular}}" in first
+    assert first.count("{") == first.count("}") and "resizebox" not in second

@@ -10,6 +10,9 @@ import pandas as pd
 
 from coeval.stats.report.tables import Table
 
+WIDE = 8
+"""Columns of a LaTeX table from which on it does not fit a page as it is."""
+
 MISSING = "–"
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -80,20 +83,24 @@ def _latex(table: Table) -> str:
     shape = "".join("r" if _is_number(table.frame[column]) else "l" for column in table.frame)
     rows = [" & ".join(_escape_latex(value) for value in row) + r" \\" for row in _rows(table)]
     head = " & ".join(_escape_latex(_heading(column)) for column in table.frame.columns) + r" \\"
+    # a table of many columns runs over both columns of a page, and is scaled to fit (package graphicx)
+    wide = len(shape) > WIDE
+    place = "table*" if wide else "table"
     return "\n".join(
         [
-            r"\begin{table}",
+            rf"\begin{{{place}}}",
             r"\centering",
             rf"\caption{{{_escape_latex(table.title)}. {_escape_latex(table.note)}}}",
             rf"\label{{tab:{_label(table.name)}}}",
+            *([r"\resizebox{\textwidth}{!}{%"] if wide else []),
             rf"\begin{{tabular}}{{{shape}}}",
             r"\toprule",
             head,
             r"\midrule",
             *rows,
             r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
+            r"\end{tabular}" + ("}" if wide else ""),
+            rf"\end{{{place}}}",
             "",
         ]
     )
