@@ -279,6 +279,17 @@ def test_end_and_empty_screens(page: Page, bench: Bench) -> None:
     assert "No instance is assigned to you" in page.locator(".wb-end").inner_text()
 
 
+def test_progress_counts_the_criteria_of_the_instance_begun(page: Page, bench: Bench) -> None:
+    bench.open_bench(page)
+    assert page.locator(".wb-pace").inner_text().startswith("0 done")
+    assert "criteria here" not in page.locator(".wb-pace").inner_text()
+    bench.save_elsewhere(4)
+    bench.open_bench(page)
+    assert "0 done · 1 of 2 criteria here" in page.locator(".wb-pace").inner_text()
+    width = "document.querySelector('.wb-track i').style.width"
+    assert float(page.evaluate(width).rstrip("%")) == pytest.approx(100 / 6, abs=0.1)
+
+
 def test_guidelines_are_at_hand(page: Page, bench: Bench) -> None:
     bench.open_bench(page)
     press(page, "g")

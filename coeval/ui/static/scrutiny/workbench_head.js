@@ -95,8 +95,12 @@ export class Head {
     this.of.textContent = `of ${step.total}`;
     this.track.setAttribute('aria-valuemax', String(step.total));
     this.track.setAttribute('aria-valuenow', String(step.done));
-    this.fillBar.style.width = `${step.total ? (100 * step.done) / step.total : 0}%`;
-    this.note.textContent = `${step.done} done${pace(step.seconds_each)}`;
+    const here = step.criteria.filter(({ done }) => done).length;
+    const started = step.instance && here < step.criteria.length ? here : 0;
+    const done = step.done + (started ? started / step.criteria.length : 0);
+    this.fillBar.style.width = `${step.total ? (100 * done) / step.total : 0}%`;
+    const ofThis = started ? ` · ${started} of ${step.criteria.length} criteria here` : '';
+    this.note.textContent = `${step.done} done${ofThis}${pace(step.seconds_each)}`;
     for (const node of this.filters) {
       const on = node.dataset.filter === step.filter;
       node.setAttribute('aria-pressed', String(on));
