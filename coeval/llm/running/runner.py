@@ -78,7 +78,8 @@ class Patience:
         """Seconds to wait after this attempt (from 0); ``spread`` is a random number from 0 to 1."""
         if retry_after is not None:
             return min(retry_after, self.ceiling) + spread * self.first
-        return min(self.first * 2**attempt, self.longest) * (0.5 + 0.5 * spread)
+        longest: float = min(self.first * 2**attempt, self.longest)
+        return longest * (0.5 + 0.5 * spread)
 
 
 class Runner:

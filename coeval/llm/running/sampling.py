@@ -43,7 +43,8 @@ class Sampling:
         self._close(key, others)
         if not others:
             return (await self._send(key, request, [sample]))[sample]
-        own = others[sample] = asyncio.get_running_loop().create_future()
+        own: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        others[sample] = own
         self._leave(key, request, others)
         return await own
 

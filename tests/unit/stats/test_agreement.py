@@ -333,3 +333,20 @@ def test_kappa_of_two_who_never_agree_is_minus_one() -> None:
 def test_the_engine_of_the_replicates_gives_the_packages_alpha(table: np.ndarray, level: str) -> None:
     data = parse_ratings(table)
     assert plain_alpha(sample_units(data), level) == pytest.approx(point_alpha(data, level), abs=1e-12)
+
+
+def test_an_alpha_says_its_level_and_what_it_left_out() -> None:
+    """Three units: two with both ratings, one with a single one; a fourth with none is not a unit at all."""
+    alpha = krippendorff_alpha([[1, 2, 3, np.nan], [1, 3, np.nan, np.nan]], level="interval")
+    told = {name: alpha.details[name] for name in ("n", "level", "n_units_left_out")}
+    assert told == {"n": 2, "level": "interval", "n_units_left_out": 1}
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_pairs_of_many_values_have_the_packages_alpha(level: str) -> None:
+    """Beyond the number of values that the fast way keeps in one table."""
+    ratings = np.random.default_rng(3).permutation(400).reshape(2, 200) + 1.0
+    ratings[1, ::2] = ratings[0, ::2]
+    (pair,) = pairwise_alpha(ratings, level=level).values()
+    assert pair == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
+    assert (pair.details["n"], pair.details["level"]) == (200, level)

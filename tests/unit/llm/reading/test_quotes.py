@@ -188,3 +188,31 @@ def test_where_a_quotation_stands(quoted: str, place: QuotePlace, passage: str) 
 def test_what_only_looks_alike_is_not_located(quoted: str) -> None:
     (quote,) = find_quotes(f"It says “{quoted}”.", TOLD, ASKED)
     assert quote.located is (quoted == "a goat had") and quote.place is QuotePlace.OUTPUT
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "place"),
+    [
+        (
+            "“art” is said.",
+            "A cart, an art and art again.",
+            (11, 14),
+        ),  # not inside a word, and the first of two
+        ("“art” is said.", "art for art's sake", (0, 3)),  # at the very beginning
+        ("“Art” is said.", "the cart, THE ART, the art", (14, 17)),  # the same where only the case differs
+        ("“art,” it says.", "An art.", (3, 6)),  # without the writer's own comma
+        ("“,” it says.", "One, two.", None),  # of which nothing else is left
+        ("the art of it", "He knew the art of it well.", (8, 21)),  # a line that is a quotation itself
+        ("well", "He knew it well.", None),  # too short to be one
+    ],
+)
+def test_a_quotation_stands_at_its_first_whole_words(
+    line: str, output: str, place: tuple[int, int] | None
+) -> None:
+    places = [(quote.start, quote.end) for quote in find_quotes(line, output) if quote.found]
+    assert places == ([place] if place else [])
+
+
+def test_a_mark_that_never_closes_hides_no_later_quotation() -> None:
+    quotes = find_quotes("He wrote «now and “art” here.", "An art.")
+    assert [(quote.text, quote.start) for quote in quotes] == [("art", 3)]
