@@ -350,3 +350,23 @@ def test_pairs_of_many_values_have_the_packages_alpha(level: str) -> None:
     (pair,) = pairwise_alpha(ratings, level=level).values()
     assert pair == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
     assert (pair.details["n"], pair.details["level"]) == (200, level)
+
+
+def test_the_errors_of_cohens_kappa_by_hand() -> None:
+    """The table [[20, 5], [10, 15]] by Fleiss, Cohen and Everitt 1969: p_o = .7, p_e = .5, kappa = .4.
+
+    With 1 - kappa = .6: A = .4 (1 - 1.1 x .6)^2 + .3 (1 - .9 x .6)^2 = .10972,
+    B = .6^2 (.1 x 1.1^2 + .2 x .9^2) = .10188 and C = (.4 - .5 x .6)^2 = .01 give (A + B - C) / (50 x .5^2) = .016128;
+    without agreement beyond chance (.5 + .5^2 - (.3 x 1.1 + .2 x .9)) / (50 x .5^2) = .0192.
+    """
+    first, second = [1] * 25 + [2] * 25, [1] * 20 + [2] * 5 + [1] * 10 + [2] * 15
+    kappa = cohen_kappa([*first, 1], [*second, np.nan])
+    assert kappa == pytest.approx(0.4)
+    assert kappa.se == pytest.approx(math.sqrt(0.016128))
+    assert kappa.details["se_null"] == pytest.approx(math.sqrt(0.0192))
+    assert kappa.details["z"] == pytest.approx(0.4 / math.sqrt(0.0192))
+    assert (kappa.n, kappa.details["n_units"], kappa.details["n_left_out"]) == (50, 50, 1)
+    reach = 2.0095752 * math.sqrt(0.016128)  # the .975 quantile of Student's t with 49 degrees of freedom
+    assert kappa.ci == pytest.approx((0.4 - reach, 0.4 + reach), abs=1e-6)
+    nothing = cohen_kappa([1, np.nan], [np.nan, 2])
+    assert (nothing.reason, nothing.n) == ("no unit was rated by both", 0)
