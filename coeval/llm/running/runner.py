@@ -191,7 +191,8 @@ class Runner:
             self.usage.completion_tokens += call.completion_tokens
             self.usage.cost += call.cost
             self.usage.cached_tokens += answer.cached_tokens
-        await asyncio.gather(*map(self._commits.record, calls[1:]))
+        if len(calls) > 1:
+            await asyncio.gather(*map(self._commits.record, calls[1:]))
         await self._commits.record(calls[0])
         return answers
 
