@@ -22,6 +22,7 @@ from tests.benchmarks import (
     saves,
     scrutiny,
     size,
+    soak,
     start,
 )
 
@@ -103,6 +104,7 @@ GOALS = {
     "saves": [saves.GOALS["paced_p95_ms"], saves.GOALS["flat_per_second"], saves.GOALS["volume_ratio"]],
     "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
     "beside": [beside.GOAL],
+    "soak": [soak.GROWTH_GOAL],
     "start": [start.GOAL],
     "coverage": [coverage.COVERED[0], coverage.ERRED[1]],
     "hanna": [hanna.GOAL],
