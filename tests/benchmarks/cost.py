@@ -24,7 +24,7 @@ from tests.support.models.stub_answers import default_reply
 
 RELEASE = Path(__file__).resolve().parents[3] / "shared" / "data" / "coeval_release_eli5"
 SLUG = "eli5"
-GOALS = {"share": 1 / 3, "estimate": 0.10}
+GOALS = {"share": 0.33, "estimate": 0.10}
 UNREADABLE = 33
 """One first answer in so many is made unreadable, so that asking again is counted too."""
 

@@ -16,6 +16,7 @@ from tests.benchmarks import (
     agreement,
     agreement_tab,
     beside,
+    cost,
     coverage,
     hanna,
     prefill,
@@ -98,6 +99,7 @@ def test_what_was_measured_names_every_benchmark_and_its_goals() -> None:
 
 GOALS = {
     "prefill": [prefill.GOALS["ratio"], prefill.GOALS["cpu_ms"], prefill.GOALS["mb"]],
+    "cost": [cost.GOALS["share"], cost.GOALS["estimate"]],
     "agreement": [float(goal) for *_, goal, _ in agreement.CASES],
     "agreement_tab": [agreement_tab.GOAL_CHART, agreement_tab.GOAL_SECTION],
     "scrutiny": [scrutiny.GOAL_MS, scrutiny.GOAL_RATIO],
