@@ -123,6 +123,7 @@ ROUTES: dict[str, dict[str, bool]] = {
     "POST /signin": OPEN,
     "POST /signout": OPEN,
     "POST /signout/everywhere": SIGNED_IN,
+    "GET /api/shipped": SIGNED_IN,
     "GET /s/": OPEN,
     "GET /s/crowd": OPEN,
     "POST /s/crowd/consent": GUESTS | {"nobody": True},  # who is of the team would lose their session
