@@ -67,14 +67,14 @@ def _plan(context: Context, options: argparse.Namespace) -> None:
         planning.declare_rule(context, OPERATOR, options.task, rule)
     wanted = Wanted(options.width, options.points, options.phi)
     assumed = None if options.assume is None else read_assumed(options.assume)
-    found = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
+    known = planning.get_planning(context, OPERATOR, options.task, wanted, assumed)
     if options.json:
-        json.dump(plain(found), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+        json.dump(plain(known), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
         print()
         return
-    for line in tell_plan(found.plan):
+    for line in tell_plan(known.plan):
         print(line)
-    for line in tell_progress(found.progress, found.rules):
+    for line in tell_progress(known.progress, known.rules):
         print(line)
 
 

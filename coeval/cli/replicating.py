@@ -32,8 +32,8 @@ def _replicate(options: argparse.Namespace) -> None:
     from coeval.study.replicating.writing import summarise, write_replication
 
     printed = load_printed(options.printed) if options.printed else {}
-    found = ways[options.paper](options.data)
-    found.hold_against(printed)
-    for path in write_replication(found, options.out):
+    replication = ways[options.paper](options.data)
+    replication.hold_against(printed)
+    for path in write_replication(replication, options.out):
         print(path)
-    print(summarise(found))
+    print(summarise(replication))

@@ -133,9 +133,9 @@ def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
         for place in range(k)
     ]
     clusters = Clusters(np.repeat(np.arange(d), s), DOCUMENTS)
-    found = [variance_components(part) for part in parts]
+    components = [variance_components(part) for part in parts]
     means = [
-        float(np.mean([float(getattr(one, name)) for one in found]))
+        float(np.mean([float(getattr(one, name)) for one in components]))
         for name in ("item", "person", "residual")
     ]
     sums = [np.column_stack([scores[:, j].sum(axis=(1, 2)), np.full(d, k * p)]) for j in range(s)]

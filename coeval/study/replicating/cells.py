@@ -148,7 +148,7 @@ def alike(
     ----------
     key : what tells the tables apart that rows are looked for in.
     """
-    found = []
+    renamed = []
     tables: dict[object, dict[str, dict[str, Cell]]] = {}
     for cell in cells:
         if cell.ours is not None:
@@ -158,12 +158,12 @@ def alike(
             printed = {column: cell.printed for column, cell in own.items() if cell.printed is not None}
             if len(printed) < 2 or _fits(own, printed, within):
                 continue
-            found += [
+            renamed += [
                 (name, other)
                 for other, theirs in rows.items()
                 if other != name and _fits(theirs, printed, within)
             ]
-    return found
+    return renamed
 
 
 def _fits(row: Mapping[str, Cell], printed: Mapping[str, float], within: float) -> bool:

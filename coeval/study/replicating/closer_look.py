@@ -37,21 +37,21 @@ def replicate_closer_look(data: Path) -> Replication:
     people, model, instances = (_load(data, name) for name in NEEDED)
     human = people.groupby(["criterion", "instance"])["score"].mean()
     document = instances.set_index("instance")["document"]
-    found = Replication("A Closer Look into Automatic Evaluation Using LLMs (Chiang and Lee 2023)")
+    replication = Replication("A Closer Look into Automatic Evaluation Using LLMs (Chiang and Lee 2023)")
     for criterion in dict.fromkeys(model["criterion"]):
         own = model[model["criterion"] == criterion]
         for mode in dict.fromkeys(own["mode"]):
             scores = own[own["mode"] == mode].set_index("instance")["mean_score"].dropna()
-            found.cells += _table_2(str(criterion), str(mode), human.loc[criterion], scores, document)
-        found.cells += _tests(str(criterion), own, human.loc[criterion])
+            replication.cells += _table_2(str(criterion), str(mode), human.loc[criterion], scores, document)
+        replication.cells += _tests(str(criterion), own, human.loc[criterion])
     rated = set(model["criterion"])
     for criterion in ELSEWHERE:
         if criterion not in rated:
             reason = f"the files have no ratings of {criterion}"
             reason += f"; as printed {TRUNCATED}" if criterion == "groundedness" else ""
-            found.cells.append(Cell(STUDY, "Table 2", "all", criterion, None, reason=reason))
-    _find_last_rows(found)
-    return found
+            replication.cells.append(Cell(STUDY, "Table 2", "all", criterion, None, reason=reason))
+    _find_last_rows(replication)
+    return replication
 
 
 def _load(data: Path, name: str) -> pd.DataFrame:
@@ -71,9 +71,9 @@ def _table_2(
     criterion: str, mode: str, human: pd.Series, model: pd.Series, document: pd.Series
 ) -> Iterator[Cell]:
     both = human.index.intersection(model.index)
-    found = correlations(human[both].to_numpy(), model[both].to_numpy(), document[both].tolist())
+    levels = correlations(human[both].to_numpy(), model[both].to_numpy(), document[both].tolist())
     for level, words in LEVELS.items():
-        part = found.of(level)
+        part = levels.of(level)
         for method, name in METHODS.items():
             value = part.of(method)
             reason = f"{len(both)} responses, {words}" + (f"; {value.reason}" if value.reason else "")
@@ -98,15 +98,15 @@ def _tests(criterion: str, own: pd.DataFrame, human: pd.Series) -> Iterator[Cell
             yield Cell(STUDY, "Williams' test", f"{a} and {b}", f"{criterion}, p", p_value, reason=reason)
 
 
-def _find_last_rows(found: Replication) -> None:
+def _find_last_rows(replication: Replication) -> None:
     rows = [
         {"protocol": cell.row, "column": cell.column, "ours": cell.ours}
-        for cell in found.cells
+        for cell in replication.cells
         if cell.table == "Table 2" and cell.row.endswith("_auto_cot")
     ]
-    found.add(
+    replication.add(
         "last_rows",
-        "Table 2's last two rows: a reader found their labels exchanged or wrong. Hold the printed rows against these, "
+        "Table 2's last two rows: their labels do not seem to fit their values. Hold the printed rows against these, "
         "which are named by the files themselves; with --printed a row that equals another one is named below.",
         rows,
     )

@@ -47,18 +47,18 @@ def replicate_coeval(data: Path) -> Replication:
     Raises InputError for a folder without any of the studies.
     """
     folders = _find_studies(data)
-    found = Replication("Collaborative Evaluation (Li et al. 2023)")
+    replication = Replication("Collaborative Evaluation (Li et al. 2023)")
     for name, folder in folders.items():
-        _add_study(found, name, folder, _find_combined(data, folder))
+        _add_study(replication, name, folder, _find_combined(data, folder))
     for name in STUDIES.values():
         if name not in folders:
-            found.cells.append(
+            replication.cells.append(
                 Cell(name, "all", "all", "all", None, reason="its A*.json are not in the folder")
             )
     for table, row, reason in ELSEWHERE:
-        found.cells.append(Cell("all", table, row, "all", None, reason=reason))
-    found.hold_against(PRINTED)
-    return found
+        replication.cells.append(Cell("all", table, row, "all", None, reason=reason))
+    replication.hold_against(PRINTED)
+    return replication
 
 
 def _find_studies(data: Path) -> dict[str, Path]:
@@ -76,7 +76,7 @@ def _find_combined(data: Path, folder: Path) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def _add_study(found: Replication, name: str, folder: Path, combined: Path | None) -> None:
+def _add_study(replication: Replication, name: str, folder: Path, combined: Path | None) -> None:
     with TemporaryDirectory() as place:
         files = Path(place) / name
         files.mkdir()
@@ -85,7 +85,7 @@ def _add_study(found: Replication, name: str, folder: Path, combined: Path | Non
         context = open_context(load_settings(db=Path(place) / "study.db"))
         import_file(context, OPERATOR, files, "study", format="coeval-release")
         report, frames = get_report(context, OPERATOR, "study"), get_frames(context, OPERATOR, "study")
-    found.cells += [
+    replication.cells += [
         *_actions(name, report),
         *_times(name, report),
         *_correlations(name, report),
@@ -101,9 +101,9 @@ def _add_study(found: Replication, name: str, folder: Path, combined: Path | Non
         if table.name in figures:
             slug = name.lower().replace("-", "_")
             title = f"{figures[table.name]}, {name}: {table.title}"
-            found.figures.append(Table(f"{slug}_{table.name}", title, table.note, table.frame))
-    _find_above_parts(found, name)
-    _find_shifts(found, name, folder)
+            replication.figures.append(Table(f"{slug}_{table.name}", title, table.note, table.frame))
+    _find_above_parts(replication, name)
+    _find_shifts(replication, name, folder)
 
 
 def _actions(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
@@ -150,18 +150,18 @@ def _pairs(name: str, report: Mapping[str, Any]) -> Iterator[Cell]:
             )
 
 
-def _find_above_parts(found: Replication, name: str) -> None:
+def _find_above_parts(replication: Replication, name: str) -> None:
     """A printed share over all lines that no mean of the parts can be."""
     for action in ACTIONS:
         own = {
             cell.row: cell
-            for cell in found.cells
+            for cell in replication.cells
             if (cell.study, cell.table, cell.column) == (name, "Table 6", action)
         }
         printed = PRINTED.get((name, "Table 6", "overall", action))
         parts = [own[kind].ours or 0.0 for kind in LINES[1:]]
         if printed is not None and not min(parts) <= printed <= max(parts):
-            found.add(
+            replication.add(
                 f"{name.lower()}_overall_{action}",
                 f"Table 6, {name}: the share of all lines is a mean of the shares of conclusions, scores and evidence, "
                 f"so it lies between them. The printed {printed:.4f} for “{action}” lies outside what the files give "
@@ -173,7 +173,7 @@ def _find_above_parts(found: Replication, name: str) -> None:
             )
 
 
-def _find_shifts(found: Replication, name: str, folder: Path) -> None:
+def _find_shifts(replication: Replication, name: str, folder: Path) -> None:
     """What pairing people's scores by their place in the files, not by instance and criterion, would do."""
     people: dict[str, list[tuple[tuple[str, str], float | None]]] = {}
     for file in find_files(folder):
@@ -183,7 +183,7 @@ def _find_shifts(found: Replication, name: str, folder: Path) -> None:
     rows = list(_pair_rows(people))
     affected = sum(bool(row["other unit in the same place"]) for row in rows)
     if affected:
-        found.add(
+        replication.add(
             f"{name.lower()}_pairing",
             f"Figures 3 to 5, {name}: the people's files list criteria in different orders, and a missing one moves "
             "all that follow. Alpha of two people compares scores of the same instance and criterion; pairing them by "

@@ -56,13 +56,13 @@ def equivalence_section(study: StudyFrames) -> EquivalenceSection:
             margin = SHARE * (high - low)
             both = items.index.intersection(judge.scores.index)
             both = both[both % len(study.criteria) == place]
-            found = _nothing(margin, len(both), LEANED if reference.leaned else NO_LABELS)
+            tested = _nothing(margin, len(both), LEANED if reference.leaned else NO_LABELS)
             if len(both) and not reference.leaned and margin > 0:
                 clusters = study.clusters.of(both)
                 people = np.asarray(items[both], dtype=np.float64)
                 judged = np.asarray(judge.scores[both], dtype=np.float64)
-                found = equivalence_test(judged, people, margin, clusters)
-            own.append(_row(judge.run, judge.label, criterion, found))
+                tested = equivalence_test(judged, people, margin, clusters)
+            own.append(_row(judge.run, judge.label, criterion, tested))
         rows += _adjusted(own)
     return EquivalenceSection(reference.kind, SHARE, rows)
 
@@ -72,17 +72,17 @@ def _nothing(margin: float, n: int, reason: str) -> Equivalence:
     return Equivalence(nothing, margin, nothing, nothing, n)
 
 
-def _row(run: str, label: str, criterion: str, found: Equivalence) -> EquivalenceRow:
+def _row(run: str, label: str, criterion: str, tested: Equivalence) -> EquivalenceRow:
     return EquivalenceRow(
         run,
         label,
         criterion,
-        found.n,
-        found.margin,
-        Spelled(found.bias),
-        found.p_value,
-        found.p_value,
-        found.smallest_margin,
+        tested.n,
+        tested.margin,
+        Spelled(tested.bias),
+        tested.p_value,
+        tested.p_value,
+        tested.smallest_margin,
         None,
     )
 
