@@ -18,6 +18,7 @@ from fastapi.testclient import TestClient
 from coeval.domain import (
     Criterion,
     Draft,
+    Group,
     Person,
     Role,
     Run,
@@ -31,7 +32,7 @@ from coeval.store import Store
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.bulk import reports
 from coeval.store.queries.drafting import drafts
-from coeval.store.queries.people import people
+from coeval.store.queries.people import members, people
 from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
@@ -314,7 +315,7 @@ def test_the_fingerprint_changes_with_everything_that_counts(filled: Context) ->
         submissions.record_submission(db, Submission(person, 1, ids, 3.0, (), uid="dan-1"))
     seen.append(mark())
     with filled.store.write() as db:
-        people.set_role(db, person, Role.RESEARCHER)
+        members.set_group(db, person, Group.EXPERT)
     seen.append(mark())
     with filled.store.write() as db:
         criteria.add_criteria_set(db, 1, [known.criteria[0]], "Olu")
