@@ -103,7 +103,7 @@ def _progress_view(members: list[Member], rows: list[dict[str, Any]]) -> Node:
     return el(
         "div.card",
         el("h4", "People and progress"),
-        table(["Name", "Role", "Group", "Finished", "Flagged", "Last save (UTC)"], cells),
+        el("div.scroll", table(["Name", "Role", "Group", "Finished", "Flagged", "Last save (UTC)"], cells)),
     )
 
 
