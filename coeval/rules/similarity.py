@@ -18,7 +18,7 @@ _EMPTY_WORDS = frozenset(
         r"\w+",
         "a an the be is are was should must can could would to of in on for with and or that this it its as "
         "by any all at from answer response output text story summary use contain provide address addresses respond "
-        "reply replies asked",
+        "reply replies",
     )
 )
 _ENDING = re.compile(r"(ational|ically|ability|ible|able|ness|ment|ing|ies|ity|ly|al|ed|es|s|y|e)$")
