@@ -3,15 +3,20 @@ their browser sends them again, says so, and nothing is lost or doubled."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from coeval.domain import Ballot, Proposal, Study
 from coeval.settings import load_settings
 from coeval.store import Store
+from coeval.store.queries.people import people
 from coeval.study.access import OPERATOR, Context
+from coeval.study.criteria import rounds
 from coeval.study.importing.importing import import_study
 from tests.conftest import make_study
 from tests.support.serving.live_server import LiveServer
@@ -30,6 +35,8 @@ def host(tmp_path: Path) -> Iterator[LiveServer]:
     db = tmp_path / "live" / "coeval.db"
     context = Context(Store(db), load_settings({}, db=db))
     import_study(context, OPERATOR, STUDY)
+    import_study(context, OPERATOR, Study(replace(STUDY.task, slug="vote"), STUDY.instances))
+    rounds.open_round(context, OPERATOR, "vote", [Proposal("Use simple words."), Proposal("Be true.")])
     context.store.close()
     server = LiveServer(db, COEVAL_SNAPSHOT_DIR=str(tmp_path / "place"))
     yield server
@@ -51,6 +58,29 @@ def confirm(page: Page) -> None:
     with page.expect_response(lambda answer: answer.url.endswith("/submissions") and answer.ok):
         for key in ("a", "a", "a", "a", "Control+Enter"):
             page.keyboard.press(key)
+
+
+def vote(page: Page, host: LiveServer) -> None:
+    """Approve one criterion of the vote, delete the other, and wait until the ballot is saved."""
+    page.goto(f"{host.url}/?task=vote")
+    page.locator("#ballot .rt-row").nth(1).wait_for()
+    page.keyboard.press("a")
+    page.keyboard.press("d")
+    page.keyboard.type("said before")
+    with page.expect_response(lambda answer: answer.url.endswith("/ballot") and answer.ok):
+        page.keyboard.press("Control+Enter")
+
+
+def list_ballots(db: Path) -> list[Ballot]:
+    """Olu's ballots of the vote."""
+    store = Store(db, read_only=True)
+    context = Context(store, load_settings({}, db=db))
+    with store.read() as read:
+        olu = people.get_person(read, "Olu")
+    assert olu
+    found = rounds.list_ballot_history(context, olu, "vote")
+    store.close()
+    return found
 
 
 def list_saved(db: Path) -> list[tuple[int, int, int]]:
@@ -81,15 +111,17 @@ def test_what_was_lost_comes_back_from_the_browser(
     for n in range(1, 4):
         confirm(page)
         page.wait_for_function(f"{KEPT} === {n}")
-    before = list_saved(host.db)
-    assert len(before) == 4
+    vote(page, host)
+    page.wait_for_function(f"{KEPT} === 4")
+    before, ballots = list_saved(host.db), list_ballots(host.db)
+    assert len(before) == 4 and len(ballots) == 1
     host.kill9()
     for path in host.db.parent.iterdir():
         path.unlink()
     place.unlink()
     aside.rename(place)
     host.restart()
-    assert len(list_saved(host.db)) == 1
+    assert len(list_saved(host.db)) == 1 and not list_ballots(host.db)
 
     page.goto("about:blank")
     sign_in(page, host)
@@ -100,3 +132,8 @@ def test_what_was_lost_comes_back_from_the_browser(
     page.reload()
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
     assert page.get_by_text("were missing").count() == 0 and len(list_saved(host.db)) == 5
+
+    page.goto(f"{host.url}/?task=vote")  # the ballot is sent again from its own screen
+    page.locator("#ballot .wb-status").get_by_text(re.compile(r"^Saved \d")).wait_for()
+    (again,) = list_ballots(host.db)
+    assert (again.revision, again.votes) == (ballots[0].revision, ballots[0].votes)

@@ -58,7 +58,7 @@ def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> li
     if not attempts:
         return []
     last = attempts[-1]
-    head = ["Item", "Criterion", "Your score", "Right?", *(["Why"] if with_key else [])]
+    head = ["Item", "Criterion", "Score given", "Right?", *(["Why"] if with_key else [])]
     rows: list[list[Node | None]] = [
         [
             str(number),

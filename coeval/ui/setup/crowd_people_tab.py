@@ -42,7 +42,7 @@ class CrowdPeopleTab(Tab):
             elem_id="crowd-find",
             max_lines=1,
         )
-        self.reviews, self.progress = View(elem_id="crowd-reviews"), View(elem_id="crowd-progress")
+        self.reviews = View(elem_id="crowd-reviews")
         with gr.Column(elem_classes="card", visible=False) as self.deciding_box:
             with gr.Row():
                 self.who = gr.Dropdown([], label="Who: one or more", elem_id="crowd-who", multiselect=True)
@@ -53,6 +53,7 @@ class CrowdPeopleTab(Tab):
                     name: gr.Button(label, scale=0, elem_id=f"crowd-{name}", **look)
                     for name, label, look in DECISIONS
                 }
+        self.progress = View(elem_id="crowd-progress")
         self.clock = gr.Timer(REFRESH_SECONDS, active=False)
         self.outputs = [self.progress, self.reviews, self.who, self.deciding_box, self.clock]
         for name, button in buttons.items():

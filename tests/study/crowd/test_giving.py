@@ -322,6 +322,11 @@ def test_a_plan_that_cannot_be_is_refused(context: Context, owner: Person, wrong
         ("instance,criterion,accepted\n1a,9,4", "Line 2: “9” is no criterion"),
         ("instance,criterion,accepted\n1a,1,7", "scores of the scale 1-5"),
         ("instance,criterion,accepted\n1a,1,four", "numbers parted by spaces"),
+        ("instance,criterion,accepted\n1a,1,4\n1b,1,4,5", "Line 3 has more cells than the first line"),
+        (
+            "instance,criterion,accepted,must,explanation\n1a,1,4,,It is clear, and brief.",
+            "Line 2 has more cells than the first line: put a text that holds a comma in quotes",
+        ),
         ("instance,criterion,accepted\n1a,1,4\n1a,1,5", "two keys"),
     ],
 )

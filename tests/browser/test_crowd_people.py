@@ -1,0 +1,147 @@
+"""Set-up's Crowd people in Chromium: exams that wait, found and admitted together; an owner's preview of the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from coeval.domain import Plan, Standing, Terms
+from coeval.study.access import OPERATOR, Context
+from coeval.study.crowd import arriving, exams, onboarding, overview, plans
+from coeval.study.importing.importing import import_study
+from coeval.study.scrutiny.steps import get_step
+from coeval.ui.crowd_pages.preview import PAGES
+from coeval.ui.setup import crowd_people_tab
+from tests.conftest import make_study
+from tests.support.screens.ui_steps import enter, settle
+from tests.support.serving.server import Running, new_context
+from tests.support.studies.crowd_links import link, pid, query
+from tests.support.studies.scrutiny_steps import save
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+WAITING = 12
+
+
+class Host:
+    """A server with a study whose exam an owner reviews, and twelve people who handed it in."""
+
+    def __init__(self, context: Context, url: str) -> None:
+        self.context, self.url, self.number = context, url, 0
+
+    def hand_in(self) -> str:
+        """Somebody comes by a link of their own and hands in the exam; gives their name."""
+        self.number += 1
+        person, _ = arriving.arrive(self.context, "demo", link(self.number))
+        onboarding.begin(self.context, person, "demo")
+        save(self.context, person, get_step(self.context, person, "exam"), 4)
+        onboarding.hand_in(self.context, person, "demo")
+        return person.name
+
+    def list_states(self) -> list[Standing]:
+        return [row.state for row in overview.get_overview(self.context, OPERATOR, "demo").people]
+
+
+def open_study(context: Context) -> None:
+    study = make_study(1)
+    run = replace(study.runs[0], drafts=study.runs[0].drafts[:1])
+    one = replace(study, criteria=study.criteria[:1], instances=study.instances[:1], runs=(run,))
+    for slug in ("demo", "exam"):
+        import_study(context, OPERATOR, replace(one, task=replace(study.task, slug=slug)))
+    exams.set_keys(context, OPERATOR, "exam", "instance,criterion,accepted\n1a,1,4\n")
+    terms = Terms(consent="We ask.", service="prolific", code_done="DONE1", code_declined="NO1", review=True)
+    plans.set_plan(context, OPERATOR, "demo", Plan(per_instance=50, terms=terms), exam="exam")
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    context = new_context(tmp_path_factory.mktemp("people"))
+    open_study(context)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crowd_people_tab, "REFRESH_SECONDS", 2)
+        server = Running(context)
+    with server:
+        host = Host(context, server.url)
+        for _ in range(WAITING):
+            host.hand_in()
+        yield host
+
+
+@pytest.fixture(scope="module")
+def owner(host: Host, browser: Browser) -> Page:
+    """The owner's page at the study's people; the tests go on from each other."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(60_000)
+    enter(page, host.url, "Olu")
+    page.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
+    page.get_by_text(f"{WAITING} people wait for a decision").wait_for()
+    return page
+
+
+def test_twelve_exams_that_wait_fit_a_screen_with_what_to_do_about_them(owner: Page) -> None:
+    waiting, admit = owner.locator("#crowd-reviews"), owner.locator("#crowd-admit")
+    assert waiting.locator("table.compact > tbody > tr").count() == WAITING
+    top, bottom = waiting.bounding_box(), admit.bounding_box()
+    assert top and bottom and 0 < bottom["y"] + bottom["height"] - top["y"] < 860
+    assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    waiting.locator("summary").first.click()
+    waiting.get_by_text("Try 1: 1 of 1 right").first.wait_for()
+    with owner.expect_response(lambda answer: "/queue/join" in answer.url):
+        pass  # the people are read again
+    settle(owner)
+    assert waiting.locator("details[open]").count() == 1, "who reads the answers is not disturbed"
+
+
+def test_a_search_by_the_services_id_finds_one(owner: Page) -> None:
+    owner.fill("#crowd-find input, #crowd-find textarea", pid(7).upper())
+    owner.get_by_text("1 person waits for a decision").wait_for()
+    assert owner.locator("#crowd-progress tbody tr").count() == 1
+    owner.fill("#crowd-find input, #crowd-find textarea", "nobody of that name")
+    owner.get_by_text("No person matches.").wait_for()
+    owner.fill("#crowd-find input, #crowd-find textarea", "")
+    owner.get_by_text(f"{WAITING} people wait for a decision").wait_for()
+
+
+def test_who_begins_to_wait_is_shown_without_a_reload(host: Host, owner: Page) -> None:
+    name = host.hand_in()
+    owner.get_by_text(f"{WAITING + 1} people wait for a decision").wait_for()
+    owner.locator("#crowd-reviews").get_by_text(name, exact=True).wait_for()
+
+
+def test_all_who_wait_are_chosen_and_admitted_together(host: Host, owner: Page) -> None:
+    owner.click("#crowd-waiting")
+    owner.locator("#crowd-who .token").nth(WAITING).wait_for()
+    owner.fill("#crowd-comment input, #crowd-comment textarea", "read them")
+    owner.click("#crowd-admit")
+    owner.locator("#crowd-reviews tr").first.wait_for(state="detached")
+    assert host.list_states() == [Standing.ADMITTED] * (WAITING + 1)
+    assert owner.locator("#crowd-who .token").count() == 0
+
+
+def list_rows(context: Context) -> list[str]:
+    """All that the file holds."""
+    with context.store.read() as db:
+        return list(db.conn.iterdump())
+
+
+def test_an_owners_preview_leaves_no_trace(host: Host, browser: Browser) -> None:
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    enter(page, host.url, "Olu")
+    page.goto(f"{host.url}/s/demo?preview=consent")
+    rows, cookies = list_rows(host.context), page.context.cookies()
+    for label in PAGES.values():
+        if page.locator("p.preview").get_by_role("link", name=label, exact=True).count():
+            page.locator("p.preview").get_by_role("link", name=label, exact=True).click()
+        page.locator("p.preview b", has_text=label).wait_for()
+        assert page.locator("main form").count() == 0
+    sent = "&".join(f"{name}={value}" for name, value in query(99).items())
+    page.goto(f"{host.url}/s/demo?{sent}")  # and by the link that people will follow
+    page.get_by_text("nothing you do here is kept").wait_for()
+    assert list_rows(host.context) == rows and page.context.cookies() == cookies
+    page.goto(f"{host.url}/admin/?task=demo&tab=crowd-people")
+    page.get_by_text("People and progress").wait_for()
