@@ -123,6 +123,29 @@ def test_all_who_wait_are_chosen_and_admitted_together(host: Host, owner: Page) 
     assert owner.locator("#crowd-who .token").count() == 0
 
 
+def test_on_a_phone_the_table_keeps_its_lines_and_the_exam_its_title(
+    host: Host, owner: Page, browser: Browser
+) -> None:
+    phone = {"width": 390, "height": 844}
+    owner.set_viewport_size(phone)
+    row = owner.locator("#crowd-progress tbody tr").first.bounding_box()
+    assert row and row["height"] < 120, "the table scrolls, rather than break its last column word by word"
+    assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    worker = browser.new_context(viewport=phone).new_page()
+    worker.set_default_timeout(30_000)
+    sent = "&".join(f"{name}={value}" for name, value in query(77).items())
+    worker.goto(f"{host.url}/s/demo?{sent}")
+    worker.get_by_role("button", name="I agree").click()
+    worker.get_by_role("button", name="qualification").click()
+    worker.get_by_role("link", name="Open the qualification").click()
+    worker.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+    title = worker.locator(".study-bar strong").bounding_box()
+    assert title and title["height"] < 30, "the study's name stands on one line"
+    assert worker.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    worker.context.close()
+    owner.set_viewport_size({"width": 1440, "height": 900})
+
+
 def list_rows(context: Context) -> list[str]:
     """All that the file holds."""
     with context.store.read() as db:
