@@ -58,7 +58,7 @@ def test_an_owner_designs_compares_decides_and_takes_a_suggestion_up(
 
 def design(page: Any) -> None:
     state = page.locator("#design-state")
-    state.get_by_text("3 instances have been opened").wait_for()
+    state.get_by_text("3 instances were opened").wait_for()
     box = page.locator("#design-blind input[type=number]")
     box.fill("25")
     box.press("Tab")

@@ -12,6 +12,9 @@ from coeval.stats.planning.precision import MOST, POWER, Needed
 def tell_plan(plan: Plan) -> Iterator[str]:
     """What a study needs, a sentence each."""
     pilot, wanted = plan.pilot, plan.wanted
+    if pilot.source == "scores" and not pilot.documents:
+        yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
+        return
     yield (
         f"From the scores of {pilot.documents:,} {pilot.kind} so far."
         if pilot.source == "scores"

@@ -150,10 +150,10 @@ def _read(
 def _state_view(stands: DesignState | None) -> Node:
     if stands is None:
         return el("p.note", "A new task starts with this design. Save the task first to change it.")
-    pairs = f"{stands.n_opened:,} instance{' has' if stands.n_opened == 1 else 's have'}"
+    opened = "1 instance was" if stands.n_opened == 1 else f"{stands.n_opened:,} instances were"
     said = (
-        f"A change applies to what nobody has opened yet. {pairs} been opened, counted per person, and keep "
-        "the way they were shown."
+        f"A change applies to what nobody has opened yet. So far {opened} opened, counted per person; they stay as "
+        "they were shown."
     )
     by = f" Last changed {stands.changed_at[:16].replace('T', ' ')} UTC by {stands.changed_by}."
     overlap = el("p.banner.warn" if stands.overlap_missing else "p.note", stands.overlap)
