@@ -216,7 +216,7 @@ def test_the_rest_is_approved_only_after_every_line_was_on_screen(page: Page, be
 def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench: Bench) -> None:
     bench.design = Design(blind_share=1)
     bench.open_bench(page)
-    assert "no draft is shown" in page.locator(".wb-arm").inner_text()
+    assert "no draft is shown" in page.locator(".wb-arm[data-kind]").inner_text()
     assert page.locator(".rt-row").count() == 1 and page.locator("mark").count() == 0
     press(page, "Control+Enter")
     assert "Score: choose a score" in page.locator(".ce-toast").inner_text()
@@ -237,7 +237,7 @@ def test_blind_shows_no_draft_and_takes_a_score_and_own_lines(page: Page, bench:
 def test_unscored_says_why_and_asks_for_a_score(page: Page, bench: Bench) -> None:
     bench.unscored = True
     bench.open_bench(page)
-    assert "It answered “no idea”." in page.locator(".wb-arm").inner_text()
+    assert "It answered “no idea”." in page.locator(".wb-arm[data-kind]").inner_text()
     press(page, "Shift+A")
     assert focused(page) == "Score"
     press(page, "1", "Control+Enter")

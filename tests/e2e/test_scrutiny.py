@@ -270,7 +270,7 @@ def test_blind_shows_no_word_of_the_draft(
 
 def test_judge_first_then_see_the_draft(open_task: Callable[[str], Any], server: LiveServer) -> None:
     page = open_task("first")
-    assert "Give your own score first" in page.locator(".wb-arm").inner_text()
+    assert "Give your own score first" in page.locator(".wb-arm[data-kind]").inner_text()
     assert page.locator(".rt-row").count() == 1 and page.locator(".rt-add").count() == 0
     assert not [text for text in DRAFTED if text in page.locator(".wb").inner_text()]
     press(page, "2", "Control+Enter")

@@ -305,8 +305,11 @@ def criteria_tab() -> list[Door]:
         ),
         Door("criteria.rounds.open_round", event(MAIN, "open-vote", put=lines)),
         Door("criteria.rounds.reopen_criteria", event(MAIN, "reopen")),
-        Door("criteria.rounds.get_criteria_set", event(MAIN, "guide-criterion", "input", put=guide)),
-        Door("criteria.guides.set_guide", event(MAIN, "guide-save", put=guide)),
+        Door(
+            "criteria.rounds.get_criteria_set",
+            event(MAIN, "guide-criterion", "input", put=guide, first=("criteria",)),
+        ),
+        Door("criteria.guides.set_guide", event(MAIN, "guide-save", put=guide, first=("criteria",))),
         Door("drafting.proposing.draft_criteria", event(MAIN, "draft-criteria"), says=NO_MODEL),
     ]
 
@@ -455,8 +458,8 @@ def setup_crowd() -> list[Door]:
             for state in ("running", "paused", "closed")
         ),
         Door("crowd.exams.set_keys", setup("crowd-keys-save", first=("crowd",), put=KEYS)),
-        Door("crowd.overview.get_overview", setup("crowd-people", "select", task="joined")),
-        Door("crowd.overview.list_reviews", setup("crowd-people", "select", task="joined")),
+        Door("crowd.overview.get_overview", setup("crowd-people", "select", task="joined"), part=True),
+        Door("crowd.overview.list_reviews", setup("crowd-people", "select", task="joined"), part=True),
         Door("crowd.plans.decide", setup("crowd-admit", put=said, **in_exam)),
         Door("crowd.plans.decide", setup("crowd-refuse", put=said, **in_exam)),
         Door("crowd.plans.reject", setup("crowd-reject", put=said, **in_exam)),
