@@ -482,7 +482,7 @@ def test_a_chart_leads_to_its_data_and_a_tile_to_its_rows(page: Any, live: LiveS
     open_tab(page, live, "light")
     open_section(page, "agreement")
     for link, column in (
-        ("#agreement-charts >> text=Data as CSV", "criterion"),
+        ("#agreement-charts a[href*='alpha-by-criterion']", "criterion"),
         ("#agreement-tiles >> text=Rows", "instance"),
     ):
         address = page.locator(link).first.evaluate("a => a.href")
