@@ -37,10 +37,21 @@ settings.register_profile("coeval", deadline=None)
 settings.load_profile("coeval")
 
 
+BROWSERS = {"browser", "e2e"}
+"""Folders of tests that drive Chromium."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Side by side, files start in their order, browsers first: whatever takes long is not left for the end."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test in a browser is tried a second time, which pytest's closing line counts: two of them starve two cores."""
+    for item in items:
+        if BROWSERS & set(item.path.parts) or item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session", autouse=True)
