@@ -73,7 +73,7 @@ def test_a_study_without_scores_plans_nothing_and_says_so() -> None:
     )  # fmt: skip
     plan = plan_study(pilot_of(empty), Wanted())
     told = " ".join(tell_plan(plan))
-    assert plan.alpha.documents is None and plan.people is None and "Nothing can be planned" in told
+    assert plan.alpha.documents is None and plan.people is None and "Nobody has scored anything yet" in told
     progress = follow_rule(StoppingRule(Measure.ALPHA, 0.05, 40), plan.pilot)
     assert not progress.enough and "too few to look at" in progress.reason
 
