@@ -1,0 +1,376 @@
+"""What was learned, as plain numbers and texts: JSON in and out, applied without anything that ran at the fitting.
+
+Every part takes a table and gives a table, so that the same lines serve a study's drafts and a file of new outputs:
+``Jury`` makes one score of several judges', ``Calibration`` maps it to people's scale, ``Deferral`` says which lines a
+person should see. ``Fitted`` applies them in this order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from coeval.judge.labels import PROBABILITIES
+
+Numbers = npt.NDArray[np.float64]
+
+Name = Annotated[str, Field(min_length=1, max_length=10_000)]
+Text = Annotated[str, Field(max_length=200_000)]
+Positive = Annotated[float, Field(gt=0)]
+Confidence = Literal["samples", "jury", "probability"]
+
+
+class Part(BaseModel):
+    """Base of all parts: frozen, finite numbers only, and a field that is not known is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Example(Part):
+    """A worked example for the judge's prompt: a case, the score people gave it, and why.
+
+    ``document`` is ``mark_document`` of where it came from: enough to keep it out of questions on the same document,
+    not enough to tell which document it was.
+    """
+
+    input: Text
+    output: Text
+    criterion: Name
+    score: float
+    reason: Text = ""
+    document: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def mark_document(document: object, salt: str) -> str:
+    """A document's id as a salted SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(f"{salt}\x1f{document}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Member(Part):
+    """A judge of a jury by one criterion: the mean and standard deviation of its scores, and its z-score's weight."""
+
+    judge: Name
+    mean: float
+    sd: Positive
+    weight: float
+
+
+class Bench(Part):
+    """A jury's members by one criterion: ``intercept + slope * combination``, within ``low`` and ``high``."""
+
+    members: Annotated[tuple[Member, ...], Field(min_length=1, max_length=1000)]
+    intercept: float = 0.0
+    slope: float = 1.0
+    low: float
+    high: float
+
+
+class Jury(Part):
+    """Several judges as one. What is combined depends on the kind:
+
+    - ``mean``: the weighted mean of the members' z-scores, of those who scored;
+    - ``ridge``: the weighted sum of z-scores, a member without a score counting as its mean;
+    - ``vote``: the weighted median of the scores themselves, of those who scored.
+    """
+
+    kind: Literal["mean", "ridge", "vote"]
+    benches: dict[Name, Bench]
+
+    def apply(self, judges: pd.DataFrame) -> pd.DataFrame:
+        """One row an instance and criterion, from ``judges`` with the columns of ``Labels.judges``.
+
+        Returns
+        -------
+        DataFrame
+            ``instance``, ``criterion``, ``score`` (NaN where no member scored), ``spread`` (mean of the members'),
+            ``disagreement`` (standard deviation between the members' scores; NaN under two) and, where the judges have
+            them, ``probabilities`` (mean of the members').
+
+        By a criterion without a bench the scores are averaged as they are.
+        """
+        parts = [
+            self._sit(part, self.benches.get(str(name)))
+            for name, part in judges.groupby("criterion", sort=False)
+        ]
+        return pd.concat(parts, ignore_index=True) if parts else _summed_up(judges)
+
+    def _sit(self, judges: pd.DataFrame, bench: Bench | None) -> pd.DataFrame:
+        if bench is None:
+            return _summed_up(judges)
+        names = [member.judge for member in bench.members]
+        judges = judges[judges["judge"].isin(names)]
+        table = _summed_up(judges)
+        scores = judges.pivot(index="instance", columns="judge", values="score")
+        grid = scores.reindex(index=table["instance"], columns=names).to_numpy(dtype=float)
+        mean, sd, weight = (
+            np.array([getattr(m, key) for m in bench.members]) for key in ("mean", "sd", "weight")
+        )
+        combined = (
+            weighted_median(grid, weight)
+            if self.kind == "vote"
+            else _combine(self.kind, (grid - mean) / sd, weight)
+        )
+        return table.assign(score=np.clip(bench.intercept + bench.slope * combined, bench.low, bench.high))
+
+
+class Feature(Part):
+    """A number that a map reads: the raw score by ``criterion``, or the probability of one answer by it.
+
+    ``answer`` is a place on the criterion's scale, from 0. ``mean`` is subtracted first, and stands in where the number
+    is not known.
+    """
+
+    criterion: Name
+    answer: Annotated[int, Field(ge=0, le=1000)] | None = None
+    mean: float = 0.0
+    weight: float
+
+
+class Identity(Part):
+    """Scores stay as they are."""
+
+    kind: Literal["identity"] = "identity"
+
+
+class Isotonic(Part):
+    """A monotone map through knots, straight between them and level outside (Zadrozny and Elkan 2002)."""
+
+    kind: Literal["isotonic"] = "isotonic"
+    raw: Annotated[tuple[float, ...], Field(min_length=1, max_length=10_000)]
+    people: Annotated[tuple[float, ...], Field(min_length=1, max_length=10_000)]
+
+    @model_validator(mode="after")
+    def _is_a_map(self) -> Isotonic:
+        if len(self.raw) != len(self.people):
+            raise ValueError("raw and people must be of the same length")
+        if (np.diff(self.raw) <= 0).any() or (np.diff(self.people) < 0).any():
+            raise ValueError("raw must rise, and people must not fall")
+        return self
+
+
+class Linear(Part):
+    """``intercept`` plus the weighted features, within ``low`` and ``high``."""
+
+    kind: Literal["linear"] = "linear"
+    intercept: float
+    features: Annotated[tuple[Feature, ...], Field(max_length=10_000)]
+    low: float
+    high: float
+
+
+class Ordinal(Part):
+    """A cumulative logit (McCullagh 1980): P(score <= steps[k]) = logistic(cuts[k] - weighted features).
+
+    The calibrated score is the expected step. With one feature its weight is the slope.
+    """
+
+    kind: Literal["ordinal"] = "ordinal"
+    features: Annotated[tuple[Feature, ...], Field(max_length=10_000)]
+    cuts: Annotated[tuple[float, ...], Field(min_length=1, max_length=1000)]
+    steps: Annotated[tuple[float, ...], Field(min_length=2, max_length=1001)]
+
+    @model_validator(mode="after")
+    def _is_a_scale(self) -> Ordinal:
+        if len(self.steps) != len(self.cuts) + 1:
+            raise ValueError("there must be one cut fewer than steps")
+        if (np.diff(self.cuts) < 0).any() or (np.diff(self.steps) <= 0).any():
+            raise ValueError("cuts must not fall, and steps must rise")
+        return self
+
+
+Map = Annotated[Identity | Isotonic | Linear | Ordinal, Field(discriminator="kind")]
+
+
+class Calibration(Part):
+    """From a judge's scores to people's scale: a map for each criterion; a criterion without one keeps its scores."""
+
+    maps: dict[Name, Map]
+
+    def apply(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table of ``Jury.apply`` with ``score`` on people's scale and the score before as ``raw``.
+
+        A score that is NaN stays so: no map makes up a score that the judge did not give.
+        """
+        raw = table["score"].to_numpy(dtype=float)
+        score = raw.copy()
+        for criterion, fitted in self.maps.items():
+            rows = np.flatnonzero((table["criterion"] == criterion).to_numpy())
+            if len(rows):
+                score[rows] = _mapped(fitted, table, rows)
+        return table.assign(score=np.where(np.isnan(raw), np.nan, score), raw=raw)
+
+
+class Deferral(Part):
+    """Which lines go to a person: those whose confidence is under ``threshold``, and those without a score.
+
+    ``kind`` says what confidence is: minus the spread of ``samples``, minus the disagreement of the ``jury``, or the
+    highest ``probability`` of an answer. Where ``threshold`` is None, every line goes to a person.
+    """
+
+    kind: Confidence
+    threshold: float | None
+    within: Annotated[float, Field(ge=0)]
+    """A line agrees with a person whose score differs from the judge's by no more than this, after rounding it."""
+    coverage: Annotated[float, Field(ge=0, le=1)]
+    """Share of the lines it was fitted on that stay with the judge."""
+    agreement: Annotated[float, Field(ge=0, le=1)] | None
+    """The guaranteed agreement with people on the lines that stay with the judge; None where nothing stays."""
+    level: Annotated[float, Field(gt=0, lt=1)]
+    """The bound on the share of all lines that stay with the judge and disagree."""
+    computed: Text
+    """How, in a sentence that can be cited."""
+
+    def apply(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table with ``confidence`` and ``ask_person``."""
+        confidence = find_confidence(table, self.kind)
+        known = ~(np.isnan(confidence) | table["score"].isna().to_numpy())
+        stays = (
+            known & (confidence >= self.threshold)
+            if self.threshold is not None
+            else np.zeros(len(table), bool)
+        )
+        return table.assign(confidence=confidence, ask_person=~stays)
+
+
+class Fitted(Part):
+    """All that was learned, in the order in which it is applied; what is None or empty was not kept."""
+
+    examples: Annotated[tuple[Example, ...], Field(max_length=1000)] = ()
+    jury: Jury | None = None
+    calibration: Calibration | None = None
+    deferral: Deferral | None = None
+
+    def apply(self, judges: pd.DataFrame) -> pd.DataFrame:
+        """What the judge says, from ``judges`` with the columns of ``Labels.judges``.
+
+        Without a jury several judges' scores are averaged as they are. Examples act before, in the prompt.
+
+        Returns
+        -------
+        DataFrame
+            One row an instance and criterion: ``instance``, ``criterion``, ``score``, ``raw`` (before calibration),
+            ``spread``, ``disagreement``, ``confidence`` (NaN without a deferral) and ``ask_person`` (False
+            without one); with ``probabilities`` where the judges have them.
+        """
+        table = self.jury.apply(judges) if self.jury else _summed_up(judges)
+        table = (self.calibration or Calibration(maps={})).apply(table)
+        if self.deferral is None:
+            return table.assign(confidence=np.nan, ask_person=False)
+        return self.deferral.apply(table)
+
+    def examples_for(self, criterion: str, document: object, salt: str) -> tuple[Example, ...]:
+        """The examples for a question by a criterion, none of them from the document that is judged."""
+        own = mark_document(document, salt)
+        return tuple(x for x in self.examples if x.criterion == criterion and x.document != own)
+
+
+def find_confidence(table: pd.DataFrame, kind: Confidence) -> Numbers:
+    """How sure the judge is of each line, higher for surer; NaN where it cannot be told."""
+    if kind == "probability":
+        given = table[PROBABILITIES] if PROBABILITIES in table else [None] * len(table)
+        return np.array([max(p) if isinstance(p, (tuple, list)) else np.nan for p in given], dtype=float)
+    return -table["spread" if kind == "samples" else "disagreement"].to_numpy(dtype=float)
+
+
+def weighted_median(grid: Numbers, weight: Numbers) -> Numbers:
+    """The lower weighted median of each row's known numbers, the mean of the middle two where they weigh the same.
+
+    >>> weighted_median(np.array([[1.0, 5.0, 4.0], [2.0, 3.0, np.nan]]), np.ones(3)).tolist()
+    [4.0, 2.5]
+    """
+    order = np.argsort(grid, axis=1)
+    ranked = np.take_along_axis(grid, order, axis=1)
+    weights = np.where(np.isnan(ranked), 0.0, np.maximum(weight, 0.0)[order])
+    share, half = np.cumsum(weights, axis=1), weights.sum(axis=1, keepdims=True) / 2
+    rows = np.arange(len(grid))
+    at_least, above = (share >= half - 1e-12).argmax(axis=1), (share > half + 1e-12).argmax(axis=1)
+    middle = (ranked[rows, at_least] + ranked[rows, above]) / 2
+    return np.where(half[:, 0] > 0, middle, np.nan)
+
+
+def _combine(kind: str, z: Numbers, weight: Numbers) -> Numbers:
+    known = ~np.isnan(z)
+    total = np.where(known, z, 0.0) @ weight
+    if kind == "mean":
+        total = np.divide(total, weights := known @ weight, out=np.full(len(z), np.nan), where=weights != 0)
+    return np.where(known.any(axis=1), total, np.nan)
+
+
+def _summed_up(judges: pd.DataFrame) -> pd.DataFrame:
+    """One row an instance and criterion: the mean over judges, their spread, disagreement and probabilities."""
+    keys = [judges["instance"], judges["criterion"]]
+    grouped = judges.groupby(keys, sort=False)
+    table = grouped.agg(score=("score", "mean"), spread=("spread", "mean")).assign(
+        disagreement=grouped["score"].std()
+    )
+    if PROBABILITIES in judges:
+        table[PROBABILITIES] = grouped[PROBABILITIES].agg(_mean_probabilities)
+    return table.reset_index()
+
+
+def _mean_probabilities(given: pd.Series) -> tuple[float, ...] | None:
+    known = [p for p in given if isinstance(p, (tuple, list))]
+    return tuple(float(p) for p in np.mean(known, axis=0)) if known else None
+
+
+def _mapped(fitted: Map, table: pd.DataFrame, rows: npt.NDArray[np.intp]) -> Numbers:
+    raw = table["score"].to_numpy(dtype=float)[rows]
+    if isinstance(fitted, Identity):
+        return raw
+    if isinstance(fitted, Isotonic):
+        return np.asarray(np.interp(raw, fitted.raw, fitted.people), dtype=float)
+    total = _weighed(fitted.features, table, table["instance"].iloc[rows])
+    if isinstance(fitted, Linear):
+        return np.clip(fitted.intercept + total, fitted.low, fitted.high)
+    return expected_step(np.asarray(fitted.cuts), np.asarray(fitted.steps), total)
+
+
+def expected_step(cuts: Numbers, steps: Numbers, eta: Numbers) -> Numbers:
+    """The expected step of a cumulative logit at each ``eta``.
+
+    >>> expected_step(np.array([-50.0, 0.0]), np.array([1.0, 2.0, 3.0]), np.array([0.0])).tolist()
+    [2.5]
+    """
+    below = 1 / (1 + np.exp(np.clip(eta[:, None] - cuts, -500, 500)))
+    return np.asarray(steps[-1] - below @ np.diff(steps))
+
+
+def _weighed(features: tuple[Feature, ...], table: pd.DataFrame, instances: pd.Series) -> Numbers:
+    """The weighted sum of the features of each instance."""
+    total = np.zeros(len(instances))
+    grids = _feature_grids(features, table)
+    for feature in features:
+        values = grids[feature.criterion, feature.answer].reindex(instances).to_numpy(dtype=float)
+        total += feature.weight * np.where(np.isnan(values), 0.0, values - feature.mean)
+    return total
+
+
+def _feature_grids(
+    features: tuple[Feature, ...], table: pd.DataFrame
+) -> Mapping[tuple[str, int | None], pd.Series]:
+    grids = {}
+    by_criterion = {
+        name: table[table["criterion"] == name].set_index("instance")
+        for name in {f.criterion for f in features}
+    }
+    for feature in features:
+        rows = by_criterion[feature.criterion]
+        grids[feature.criterion, feature.answer] = (
+            rows["score"] if feature.answer is None else _probability(rows, feature.answer)
+        )
+    return grids
+
+
+def _probability(rows: pd.DataFrame, place: int) -> pd.Series:
+    given = rows[PROBABILITIES] if PROBABILITIES in rows else pd.Series(None, rows.index, dtype=object)
+    return pd.Series(
+        [p[place] if isinstance(p, (tuple, list)) and place < len(p) else np.nan for p in given],
+        rows.index,
+        dtype=float,
+    )

@@ -1,0 +1,1 @@
+"""Judges: what they learn from, what was fitted, and the steps of learning."""

@@ -1,0 +1,173 @@
+"""The contract between learning, the judge's file and the certificate: labels, and what was fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from coeval.domain import Scale
+from coeval.errors import InputError
+from coeval.judge.fitted import (
+    Bench,
+    Calibration,
+    Deferral,
+    Example,
+    Feature,
+    Fitted,
+    Isotonic,
+    Jury,
+    Linear,
+    Member,
+    Ordinal,
+    mark_document,
+)
+from coeval.judge.labels import Labels
+
+PEOPLE = pd.DataFrame(
+    {
+        "instance": ["a1", "a1", "b1", "c1"],
+        "document": ["a", "a", "b", "c"],
+        "system": "s",
+        "criterion": "clear",
+        "person": ["P1", "P2", "P1", "P1"],
+        "score": [1.0, 2.0, 4.0, 5.0],
+    }
+)
+JUDGES = pd.DataFrame(
+    {
+        "instance": ["a1", "b1", "c1", "a1", "b1", "c1"],
+        "criterion": "clear",
+        "judge": ["x"] * 3 + ["y"] * 3,
+        "score": [2.0, 4.0, np.nan, 1.0, 5.0, np.nan],
+        "spread": [0.5, 0.0, np.nan, 0.5, 1.0, np.nan],
+        "probabilities": [(0, 1, 0, 0, 0), (0, 0, 0, 0.5, 0.5), None, None, None, None],
+    }
+)
+SCALES = {"clear": Scale(1, 5)}
+
+
+def test_labels_of_some_documents_hold_nothing_of_the_others() -> None:
+    labels = Labels(PEOPLE, JUDGES, SCALES)
+    assert labels.documents == ("a", "b", "c") and labels.criteria == ("clear",)
+    part = labels.for_documents(["b"]).by_judges(["y"])
+    assert part.people["instance"].tolist() == part.judges["instance"].tolist() == ["b1"]
+    assert part.members == ("y",) and labels.members == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    "people, judges, told",
+    [
+        ({"person": "P1"}, {}, "scored instance a1 twice"),
+        ({"document": ["a", "b", "b", "c"]}, {}, "stands in two documents"),
+        ({"score": np.nan}, {}, "score is missing"),
+        ({"score": "good"}, {}, "holds words"),
+        ({"criterion": "dull"}, {}, "No scale is given for the criterion 'dull'"),
+        ({}, {"judge": "x"}, "scored instance a1 twice"),
+        ({}, {"probabilities": [(0.5, 0.5)] * 6}, "must be 5 numbers"),
+    ],
+)
+def test_labels_refuse_what_would_mislead(
+    people: Mapping[str, Any], judges: Mapping[str, Any], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        Labels(PEOPLE.assign(**people), JUDGES.assign(**judges), SCALES)
+    with pytest.raises(InputError, match="lacks the column 'person'"):
+        Labels(PEOPLE.drop(columns="person"), JUDGES, SCALES)
+
+
+def bench(**changes: Any) -> Bench:
+    members = (Member(judge="x", mean=3, sd=1, weight=1), Member(judge="y", mean=3, sd=2, weight=3))
+    return Bench(**{"members": members, "low": 1, "high": 5} | changes)
+
+
+def jury(kind: Any, **changes: Any) -> list[float]:
+    return Jury(kind=kind, benches={"clear": bench(**changes)}).apply(JUDGES)["score"].tolist()
+
+
+def test_a_jury_combines_its_members() -> None:
+    # z of x: -1, 1; of y: -1, 1
+    assert jury("mean", intercept=3, slope=2) == pytest.approx([1, 5, np.nan], nan_ok=True)
+    assert jury("mean", intercept=3, slope=1) == pytest.approx([2, 4, np.nan], nan_ok=True)
+    assert jury("ridge", intercept=3, slope=0.25) == pytest.approx([2, 4, np.nan], nan_ok=True)
+    assert jury("vote") == pytest.approx([1, 5, np.nan], nan_ok=True)
+    table = Jury(kind="vote", benches={}).apply(JUDGES)
+    assert table["score"].tolist() == pytest.approx([1.5, 4.5, np.nan], nan_ok=True)
+    assert table["disagreement"][0] == pytest.approx(np.sqrt(0.5))
+    assert table["probabilities"].tolist() == [(0, 1, 0, 0, 0), (0, 0, 0, 0.5, 0.5), None]
+
+
+def test_a_member_that_did_not_score_is_left_out() -> None:
+    alone = JUDGES[(JUDGES["judge"] == "x")]
+    sat = Jury(kind="mean", benches={"clear": bench(intercept=3)}).apply(alone)
+    assert sat["score"].tolist() == pytest.approx([2, 4, np.nan], nan_ok=True)
+
+
+def calibrate(fitted: Any) -> list[float]:
+    table = Fitted().apply(JUDGES[JUDGES["judge"] == "x"])
+    return Calibration(maps={"clear": fitted}).apply(table)["score"].tolist()
+
+
+def test_maps_give_peoples_scale_and_leave_the_unread_unscored() -> None:
+    assert calibrate(Isotonic(raw=(1, 3), people=(2, 4))) == pytest.approx([3, 4, np.nan], nan_ok=True)
+    own = Feature(criterion="clear", mean=3, weight=2)
+    assert calibrate(Linear(intercept=3, features=(own,), low=1, high=5)) == pytest.approx(
+        [1, 5, np.nan], nan_ok=True
+    )
+    likely = Feature(criterion="clear", answer=1, weight=2)
+    assert calibrate(Linear(intercept=1, features=(likely,), low=1, high=5)) == pytest.approx(
+        [3, 1, np.nan], nan_ok=True
+    )
+    steps = tuple(range(1, 6))
+    ordinal = Ordinal(
+        features=(Feature(criterion="clear", mean=3, weight=40),), cuts=(-80, -20, 20, 80), steps=steps
+    )
+    assert calibrate(ordinal) == pytest.approx([2, 4, np.nan], nan_ok=True)
+
+
+def test_who_is_asked_when_the_judge_is_unsure() -> None:
+    table = Fitted().apply(JUDGES[JUDGES["judge"] == "x"])
+    details: dict[str, Any] = {"within": 0, "coverage": 0.5, "agreement": 0.9, "level": 0.1, "computed": "so"}
+    unsure = Deferral(kind="samples", threshold=-0.2, **details).apply(table)
+    assert unsure["ask_person"].tolist() == [True, False, True]
+    likely = Deferral(kind="probability", threshold=0.9, **details).apply(table)
+    assert likely["ask_person"].tolist() == [False, True, True]
+    assert Deferral(kind="jury", threshold=None, **details).apply(table)["ask_person"].all()
+
+
+def test_what_was_fitted_comes_back_from_json_and_does_the_same() -> None:
+    own = Feature(criterion="clear", mean=3, weight=1)
+    fitted = Fitted(
+        examples=(
+            Example(
+                input="i",
+                output="o",
+                criterion="clear",
+                score=2,
+                reason="why",
+                document=mark_document("a", "salt"),
+            ),
+        ),
+        jury=Jury(kind="mean", benches={"clear": bench(intercept=3)}),
+        calibration=Calibration(maps={"clear": Linear(intercept=3, features=(own,), low=1, high=5)}),
+        deferral=Deferral(
+            kind="jury", threshold=-1, within=0, coverage=1, agreement=0.9, level=0.1, computed="so"
+        ),
+    )
+    again = Fitted.model_validate_json(fitted.model_dump_json())
+    assert again == fitted
+    pd.testing.assert_frame_equal(again.apply(JUDGES), fitted.apply(JUDGES))
+    assert fitted.examples_for("clear", "b", "salt") == fitted.examples
+    assert fitted.examples_for("clear", "a", "salt") == () == fitted.examples_for("dull", "b", "salt")
+    with pytest.raises(ValidationError, match="rise"):
+        Isotonic(raw=(1, 1), people=(1, 2))
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        Fitted.model_validate({"code": "import os"})
+    with pytest.raises(ValidationError, match="finite"):
+        Fitted.model_validate_json(
+            '{"calibration": {"maps": {"c": {"kind": "isotonic", "raw": [NaN], "people": [1]}}}}'
+        )
