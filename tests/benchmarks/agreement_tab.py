@@ -62,7 +62,7 @@ CLOCK = """([selector, section]) => {
   const start = performance.now();
   const since = () => (performance.now() - start) / 1000;
   const look = () => {
-    const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter((card) => card.offsetParent);
+    const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter((card) => card.querySelector('h4'));
     const tiles = document.querySelector(`#agreement-tiles [data-section="${section}"]`);
     if (tiles && took.chart === null && cards.some(painted)) took.chart = since();
     if (tiles?.dataset.whole === 'yes' && cards.every(painted)) { took.whole = since(); return; }

@@ -260,7 +260,7 @@ def test_the_tab_sends_each_chart_once_and_hides_the_slots_left_over(filled: Con
     states = list(agreement_tab._states(filled, parts, RESEARCHER, "demo", "agreement"))
     sent = [slot for state in states for slot in parts.slots if slot.plot in state]
     assert sent == list(parts.slots[1:])  # first the forest, then the heatmap and, below, the actions
-    assert all(state[parts.slots[0].card].visible is False for state in states)
+    assert all(state[parts.slots[0].head] is None for state in states)
     marks = [state[parts.tiles][-1]["attributes"]["data-whole"] for state in states]
     assert marks == ["no"] * (len(states) - 1) + ["yes"]
 
@@ -444,7 +444,7 @@ def test_every_section_draws_its_charts(page: Any, live: LiveServer) -> None:
 
 
 DRAWN = """n => {
-  const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter(card => card.offsetParent);
+  const cards = [...document.querySelectorAll('#agreement-charts .chart')].filter(card => card.querySelector('h4'));
   const fits = card => card.querySelector('svg.marks')?.getBoundingClientRect().width / card.clientWidth > .9;
   return cards.length === n && cards.every(fits);
 }"""

@@ -34,21 +34,22 @@ NEWEST, COUNTED, LEFT_OUT = "0", "in", "out"
 
 SLOTS = ("full", "wide", "narrow", "full")
 """The widths of the places for charts, in the order in which they stand. A place keeps its width, since a chart
-is drawn for the width that it finds; wide and narrow stand beside each other."""
+is drawn for the width that it finds; wide and narrow stand beside each other. A place without a heading is
+hidden by the style sheet: hidden by Gradio it would be taken out of the page, and what is sent while it is put
+back can be lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Room for one chart: its card, title, drawing, and the line below it."""
+    """Room for one chart: its title, drawing, and the line below it."""
 
     width: str
-    card: gr.Column
     head: View
     plot: gr.Plot
     foot: View
 
     def all(self) -> list[Any]:
-        return [self.card, self.head, self.plot, self.foot]
+        return [self.head, self.plot, self.foot]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +147,11 @@ def _build_parts() -> _Parts:
 
 
 def _build_slot(number: int, width: str) -> _Slot:
-    with gr.Column(visible=False, elem_id=f"chart-{number}", elem_classes=["card", "chart", width]) as card:
+    with gr.Column(elem_id=f"chart-{number}", elem_classes=["card", "chart", width]):
         head = View()
-        plot = gr.Plot(show_label=False, container=False)
+        plot = gr.Plot(show_label=False, container=False, elem_classes="drawing")
         foot = View()
-    return _Slot(width, card, head, plot, foot)
+    return _Slot(width, head, plot, foot)
 
 
 def _states(
@@ -211,7 +212,7 @@ def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple
 
 
 def _hidden(slot: _Slot) -> Update:
-    return {slot.card: gr.Column(visible=False)}
+    return {slot.head: None}
 
 
 def _texts(parts: _Parts, page: Page, slug: str, section: str) -> Update:
@@ -233,17 +234,15 @@ def _filled(slot: _Slot, figure: Figure, slug: str, section: str, basis: Basis) 
         el("a", "Data as CSV", href=chart_file(slug, section, figure.name, basis), download=""),
         el("a", "Rows", href=figure.rows, download="", title=f"The rows under it: {figure.rows}"),
     )
-    return {
-        slot.card: gr.Column(visible=True),
-        slot.head: [el("h4", figure.title), *([el("p", figure.words)] if figure.empty else [])],
-        slot.plot: gr.Plot(visible=False) if figure.empty else gr.Plot(figure.draw(), visible=True),
-        slot.foot: with_links(slug, [foot]),
-    }
+    title = el("h4", figure.title)
+    if figure.empty:
+        return {slot.head: [title, el("p.undrawn", figure.words)], slot.foot: with_links(slug, [foot])}
+    return {slot.head: title, slot.plot: figure.draw(), slot.foot: with_links(slug, [foot])}
 
 
 def _only(parts: _Parts, words: Node) -> Update:
     """The tab with nothing but a message."""
-    hidden: Update = {slot.card: gr.Column(visible=False) for slot in parts.slots}
+    hidden: Update = {slot.head: None for slot in parts.slots}
     hidden |= {one: gr.Dropdown(visible=False) for one in parts.basis}
     return {
         parts.section: gr.Radio(visible=False),
