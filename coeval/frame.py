@@ -6,32 +6,31 @@ around it. Every answer is kept in a ledger file, so that the same call again se
 
 from __future__ import annotations
 
-import asyncio
 import math
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, RowKind, Task
 from coeval.errors import InputError, ModelError
+from coeval.judge.running.tables import Bar, read_instances, run_apart
 from coeval.llm.ideation.evaluation_steps import draft_steps
 from coeval.llm.ideation.plan import draft_plan
 from coeval.llm.presets.registry import get_preset
 from coeval.llm.protocols.protocol import Brief, Item, Protocol
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.llm.reading.fused_scores import OVERALL
-from coeval.llm.running.pool import Outcome, run_all
-from coeval.llm.running.progress import Progress, Summary
+from coeval.llm.running.judging import Judged, judge_all
+from coeval.llm.running.pool import Outcome
+from coeval.llm.running.progress import Summary
 from coeval.settings import Settings, load_settings
 from coeval.store import Store
 from coeval.study.access import Context
 from coeval.study.drafting.assistants import choose_among
 from coeval.study.drafting.endpoint import build_runner
-from coeval.study.drafting.judging import Judged, judge_item
 from coeval.study.drafting.run_settings import RunSettings
 
 if TYPE_CHECKING:
@@ -41,12 +40,9 @@ LEDGER = "coeval-ledger.db"
 COLUMNS = (
     "instance", "criterion", "score", "conclusion", "evidence", "not_found", "samples", "reason", "raw",
 )  # fmt: skip
-FIELDS = ("input", "output", "document", "system", "reference")
 REMEDY = "Run it again with another model, protocol or template."
 _OF_A_STUDY = {"model", "label", "limit", "retry_unscored"}
 """Settings that only a run of a study has, or that are an argument of their own here."""
-
-T = TypeVar("T")
 
 
 def judge_frame(
@@ -88,7 +84,7 @@ def judge_frame(
         InputError: a column is missing, an id stands there twice, or an option is not known.
         ModelError: no model is set up, or the run was stopped; what was answered until then is in the ledger.
     """
-    instances = _read_instances(frame)
+    instances = read_instances(frame)
     members = [
         one if isinstance(one, Criterion) else Criterion(one, scale=_task(task).scale) for one in criteria
     ]
@@ -100,7 +96,7 @@ def judge_frame(
     numbered = {n: replace(one, id=n) for n, one in enumerate(instances, 1)}
     judging = _Judging(context, _task(task), dict(enumerate(members, 1)), numbered, run)
     stop = threading.Event()
-    return _run(partial(judging.run, progress, stop.is_set), stop).build_table()
+    return run_apart(partial(judging.run, progress, stop.is_set), stop).build_table()
 
 
 def _task(task: str | Task) -> Task:
@@ -119,30 +115,6 @@ def _read_options(options: Mapping[str, Any], model: str) -> RunSettings:
     if "assistants" in values:
         values["assistants"] = tuple(values["assistants"])
     return RunSettings(model=model, **values)
-
-
-def _read_instances(frame: pd.DataFrame) -> list[Instance]:
-    """The rows as instances; what is missing in a cell is empty."""
-    for name in ("input", "output"):
-        if name not in frame.columns:
-            raise InputError(
-                f"The table has no column “{name}”; it has {', '.join(map(str, frame.columns))}."
-            )
-    ids = frame["instance"] if "instance" in frame.columns else frame.index
-    texts = frame.astype(object).where(frame.notna(), "").astype(str)
-    instances = [_instance(str(name), row) for name, row in zip(ids, texts.to_dict("records"), strict=True)]
-    seen: set[str] = set()
-    for instance in instances:
-        if instance.external_id in seen:
-            raise InputError(f"“{instance.external_id}” names two rows: give every row an id of its own.")
-        seen.add(instance.external_id)
-    return instances
-
-
-def _instance(name: str, row: Mapping[Any, str]) -> Instance:
-    named = {key: row.get(key, "") for key in FIELDS}
-    further = {str(key): value for key, value in row.items() if key not in (*FIELDS, "instance")}
-    return replace(Instance(name, "", ""), **named, context=further)  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -190,20 +162,15 @@ class _Judging:
         )
         async with runner:
             protocol = await self._prepare(runner.ask)
-            items = protocol.group((instance, by) for instance in self.instances for by in self.criteria)
-            with _Bar(len(items), progress) as bar:
-                summary = await run_all(
-                    items,
-                    lambda item: judge_item(
-                        protocol, runner.ask, item, self.instances[item.instance], REMEDY
-                    ),
-                    concurrency=runner.judgments,
+            with Bar(progress) as bar:
+                summary = await judge_all(
+                    protocol,
+                    runner,
+                    self.instances,
+                    REMEDY,
                     on_result=self._store,
                     should_stop=should_stop,
                     on_progress=bar.show,
-                    total=len(items),
-                    usage=runner.usage,
-                    unread=Judged.unread,
                 )
         return _Results(self.rows, protocol.compares, summary)
 
@@ -279,36 +246,3 @@ def _as_draft(compared: Comparison) -> ImportedDraft:
     return ImportedDraft(
         "", "", compared.preference, reason=compared.reason, raw=compared.raw, samples=compared.samples
     )
-
-
-class _Bar:
-    """The progress bar: tqdm's, which fits a terminal and a notebook."""
-
-    def __init__(self, total: int, shown: bool) -> None:
-        from tqdm.auto import tqdm
-
-        self._bar = tqdm(total=total, disable=not shown, unit=" judgments", desc="judging")
-
-    def show(self, progress: Progress) -> None:
-        self._bar.update(progress.done + progress.failed - self._bar.n)
-        self._bar.set_postfix_str(f"{progress.usage.tokens:,} tokens, {progress.failed:,} failed")
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-
-def _run(work: Callable[[], Coroutine[Any, Any, T]], stop: threading.Event) -> T:
-    """Run to the end; in a thread of its own, since a notebook has an event loop already.
-
-    An interruption from the keyboard stops the run after what is under way.
-    """
-    with ThreadPoolExecutor(1) as thread:
-        future = thread.submit(lambda: asyncio.run(work()))
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            stop.set()
-            raise

@@ -16,7 +16,8 @@ from typing import Protocol
 
 from coeval.clock import now
 from coeval.domain import Answer, Call, Request
-from coeval.llm.client.client import Exchange
+from coeval.errors import ModelError
+from coeval.llm.client.client import Client, Exchange
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.running.group_commit import GroupCommit
 from coeval.llm.running.ledger import Ledger, Prices, answer_of
@@ -24,8 +25,9 @@ from coeval.llm.running.limiter import Limiter
 from coeval.llm.running.pool import run_all
 from coeval.llm.running.progress import Usage
 from coeval.llm.running.sampling import Sampling
+from coeval.settings import Settings
 
-__all__ = ["Patience", "Runner", "Sender", "run_all"]
+__all__ = ["Patience", "Runner", "Sender", "build_runner", "run_all"]
 
 Key = tuple[str, int]
 
@@ -263,3 +265,41 @@ class _Flight:
             self._waiting -= 1
             if not self._waiting and not self.task.done():
                 self.task.cancel()
+
+
+def build_runner(
+    settings: Settings,
+    ledger: Ledger,
+    *,
+    concurrency: int,
+    prices: Prices | None = None,
+    replay: bool = False,
+    endpoint: str = "",
+) -> Runner:
+    """The runner of the endpoint that the settings name; ``replay`` needs no model at all.
+
+    A replay takes the answers of ``endpoint``, or of any where none is named.
+
+    Raises:
+        ModelError: no model is set up.
+    """
+    client: Sender = _NoNetwork(endpoint) if replay else Client(settings)
+    return Runner(client, ledger, concurrency=concurrency, prices=prices, replay=replay)
+
+
+class _NoNetwork:
+    """Stands where the client would, when everything is to come from the ledger."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+
+    async def send(self, request: Request, answers: int = 1) -> Exchange:
+        raise ModelError(
+            f"A replay sends nothing to {request.model}: ask the model, or write a batch file (batch write)."
+        )
+
+    def takes_several(self, model: str) -> bool:
+        return False
+
+    async def close(self) -> None:
+        """There is nothing to close."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from coeval.domain import Answer, Ask, Draft, DraftStatus, ImportedDraft, Person, Request
 from coeval.llm.client.failures import CallError, Failure
 from coeval.llm.protocols.protocol import Item, Judgment
+from coeval.llm.running.judging import UNFORESEEN, Judged, judge_item
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.store.queries import tasks
@@ -16,7 +17,6 @@ from coeval.store.queries.drafting import comparisons, drafts, judge_helps
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.endpoint import build_runner
 from coeval.study.drafting.helping import write_plan, write_steps
-from coeval.study.drafting.judging import UNFORESEEN, Judged, judge_item
 from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, require_ready
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.leases import Hold

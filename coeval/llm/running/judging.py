@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coeval.domain import Ask, ImportedDraft, Instance
 from coeval.llm.client.failures import ABOUT_THE_TEXT, UNREAD, CallError
 from coeval.llm.protocols.protocol import Item, Judgment, Protocol
+from coeval.llm.running.pool import OnResult, run_all
+from coeval.llm.running.progress import Progress, Summary
+from coeval.llm.running.runner import Runner
 
 UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
 """What an answer that nobody thought of may raise: that one is unscored, and the others go on."""
@@ -53,3 +57,28 @@ def unscored(item: Item, instance: Instance, reason: str, raw: str = "") -> Judg
     """A draft without a score for every criterion of an item."""
     blank = ImportedDraft(instance.external_id, "", None, reason=reason, raw=raw)
     return Judgment(dict.fromkeys(item.criteria, blank))
+
+
+async def judge_all(
+    protocol: Protocol,
+    runner: Runner,
+    instances: Mapping[int, Instance],
+    remedy: str,
+    *,
+    on_result: OnResult[Item, Judged],
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Summary:
+    """Judge every instance, by its number, by every criterion of the protocol's brief; see ``run_all``."""
+    items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
+    return await run_all(
+        items,
+        lambda item: judge_item(protocol, runner.ask, item, instances[item.instance], remedy),
+        concurrency=runner.judgments,
+        on_result=on_result,
+        should_stop=should_stop,
+        on_progress=on_progress,
+        total=len(items),
+        usage=runner.usage,
+        unread=Judged.unread,
+    )
