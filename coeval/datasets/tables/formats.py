@@ -19,6 +19,12 @@ def _open_xlsx(path: Path) -> Table:
     return xlsx_file.open_table(path)
 
 
+def _open_parquet(path: Path) -> Table:
+    from coeval.datasets.tables import parquet_file
+
+    return parquet_file.open_table(path)
+
+
 @dataclass(frozen=True, slots=True)
 class TableFormat:
     """A kind of file that holds a table."""
@@ -35,6 +41,7 @@ TABLES: tuple[TableFormat, ...] = (
     TableFormat("csv", "CSV (comma, tab or semicolon)", (".csv", ".tsv", ".txt"), csv_file.open_table),
     TableFormat("jsonl", "JSON Lines", (".jsonl", ".ndjson"), jsonl_file.open_table, b"{"),
     TableFormat("xlsx", "Excel workbook", (".xlsx", ".xlsm"), _open_xlsx, b"PK\x03\x04"),
+    TableFormat("parquet", "Parquet", (".parquet", ".pq"), _open_parquet, b"PAR1"),
 )
 """A new kind of table is a file with its ``open_table``, and a line here. The first takes what no other does."""
 

@@ -1,0 +1,169 @@
+"""Parquet files, read batch by batch with pyarrow, which is an extra: ``pip install "coeval[hub]"``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coeval.datasets.tables.table import MAX_ROWS, Row, Table, check_header
+from coeval.datasets.text import check_size
+from coeval.errors import CoevalError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow import parquet
+
+BATCH = 500
+"""Rows that are in memory at a time."""
+
+BUFFER = 1 << 20
+"""Bytes of a column that are read ahead."""
+
+MAX_UNPACKED = 8_000_000_000
+"""Largest file, in bytes as its own footer states them once unpacked, that is read."""
+
+INSTALL = (
+    'Parquet files need pyarrow, which is not installed: pip install "coeval[hub]", or pip install pyarrow.'
+)
+
+
+def open_table(path: Path) -> Table:
+    """A Parquet file as a table; only its schema is read yet.
+
+    A number, a date or a truth value becomes its text and null an empty cell, as in JSON Lines; lists, structs and
+    maps become JSON and are named in ``Row.nested``. Bytes (pictures, sound) are not texts: their number stands in
+    their place.
+
+    Raises InputError where pyarrow is not installed, for a file that is no Parquet or is damaged, a bad header, or
+    more rows or bytes than are read; its rows raise it for text that is not UTF-8.
+    """
+    check_size(path)
+    with _opened(path) as file:
+        columns = check_header(path.name, "row", file.schema_arrow.names)
+        _check_footer(path, file)
+
+    def rows() -> Iterator[Row]:
+        with _opened(path) as file:
+            renders = [_choose_render(field.type) for field in file.schema_arrow]
+            line = 0
+            for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
+                for values in _read_batch(path, batch, line):
+                    line += 1
+                    yield _build_row(line, columns, values, renders)
+
+    return Table(path.name, columns, rows, unit="row")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[parquet.ParquetFile]:
+    """The file; whatever pyarrow finds wrong with it is one sentence."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError as error:
+        raise InputError(INSTALL) from error
+    try:
+        # dictionaries stay packed: one long text that a million rows share is in memory once
+        texts = _list_texts(path)
+        with parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False, read_dictionary=texts) as file:
+            yield file
+    except CoevalError:
+        raise
+    except (ArrowException, OSError, ValueError, NotImplementedError) as error:
+        raise InputError(
+            f"{path.name}: cannot be read as Parquet ({_first_words(error)}); fetch or write the file again."
+        ) from error
+
+
+def _list_texts(path: Path) -> list[str]:
+    """The columns that hold plain text."""
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(path)
+    is_text = (pyarrow.types.is_string, pyarrow.types.is_large_string)
+    return [field.name for field in schema if any(check(field.type) for check in is_text)]
+
+
+def _check_footer(path: Path, file: parquet.ParquetFile) -> None:
+    """Refuse what would take too long before a row is read; a batch is bounded whatever the footer says."""
+    footer = file.metadata
+    if footer.num_rows > MAX_ROWS:
+        raise InputError(
+            f"{path.name}: has {footer.num_rows:,} rows and at most {MAX_ROWS:,} are read; split it, import the parts."
+        )
+    groups = (footer.row_group(place) for place in range(footer.num_row_groups))
+    unpacked = sum(group.total_byte_size for group in groups)
+    if unpacked > MAX_UNPACKED:
+        raise InputError(
+            f"{path.name}: holds {unpacked:,} bytes once unpacked and at most {MAX_UNPACKED:,} are read; split it, "
+            "import the parts."
+        )
+
+
+def _read_batch(path: Path, batch: pyarrow.RecordBatch, before: int) -> Iterator[tuple[Any, ...]]:
+    try:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path.name}, rows {before + 1} to {before + batch.num_rows}: hold text that is not UTF-8; write the "
+            "file again from its source."
+        ) from error
+
+
+def _build_row(line: int, columns: tuple[str, ...], values: tuple[Any, ...], renders: list[Render]) -> Row:
+    cells: dict[str, str] = {}
+    nested: list[str] = []
+    for column, value, render in zip(columns, values, renders, strict=False):
+        cells[column] = "" if value is None else render(value)
+        if value is not None and render is _render_nested:
+            nested.append(column)
+    return Row(line, cells, frozenset(nested))
+
+
+Render = Callable[[Any], str]
+
+
+def _choose_render(kind: pyarrow.DataType) -> Render:
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
+        return str
+    return _render_nested if pyarrow.types.is_nested(kind) else _render_plain
+
+
+def _render_plain(value: Any) -> str:
+    plain = _simplify(value)
+    return plain if isinstance(plain, str) else "" if plain is None else json.dumps(plain)
+
+
+def _render_nested(value: Any) -> str:
+    return json.dumps(_simplify(value), ensure_ascii=False)
+
+
+def _simplify(value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, Mapping):
+        return {str(name): _simplify(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_simplify(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return f"({len(value):,} bytes)"
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value if isinstance(value, str | int | bool | None) else str(value)
+
+
+def _first_words(error: Exception) -> str:
+    """What a library says went wrong, without the advice after it."""
+    return " ".join(str(error).split()).partition(". ")[0][:120].rstrip(".") or type(error).__name__
