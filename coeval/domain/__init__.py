@@ -43,8 +43,7 @@ from coeval.domain.evaluations import (
     ScrutinyRow,
     Submission,
 )
-from coeval.domain.judges import Comparison, Job, JobState, Run
-from coeval.domain.leases import LEASE, Lease
+from coeval.domain.judges import LEASE, Comparison, Job, JobState, Lease, Run
 from coeval.domain.people import Account, Group, Invitation, Member, Person, Role
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
 from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task

@@ -1,9 +1,10 @@
-"""Runs of a judge over a task, comparisons that it makes, and the jobs that carry runs out."""
+"""Runs of a judge over a task, comparisons that it makes, the jobs that carry runs out, and leases on what they do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 
 
@@ -65,3 +66,17 @@ class Job:
     created_at: str = ""
     updated_at: str = ""
     id: int = 0
+
+
+LEASE = timedelta(seconds=15)
+"""How long a lease holds that is not renewed: its worker was killed, or its machine sleeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to be the only worker at ``name``: who has it, and the job that it does it for, if any."""
+
+    name: str
+    holder: str
+    job: int | None
+    renewed_at: str

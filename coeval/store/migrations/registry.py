@@ -41,6 +41,7 @@ from coeval.store.migrations.m095_waiting import m095_waiting
 from coeval.store.migrations.m096_layout import m096_layout
 from coeval.store.migrations.m097_inbox import m097_inbox
 from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
+from coeval.store.migrations.m105_seal import m105_seal
 
 migrations = Migrations("coeval")
 for migration in (
@@ -76,5 +77,6 @@ for migration in (
     m096_layout,
     m097_inbox,
     m100_criterion_guide,
+    m105_seal,
 ):
     migrations()(migration)

@@ -490,6 +490,7 @@ ELSEWHERE = {
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
     "coeval.study.drafting.before.comparing.run_pilot": "cli/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
+    "coeval.study.judging.sealing.seal_task": "",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 

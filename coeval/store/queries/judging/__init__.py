@@ -1,0 +1,1 @@
+"""Seals, fitted judges and their certificates."""

@@ -1,0 +1,35 @@
+"""The seal as a rule of the house: who may read sealed labels at all is decided by what is imported."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.house.test_architecture import FILES, imports, is_in, name_of, ours, room_of
+
+READERS = {"coeval/study/judging/certifying.py"}
+"""The use case that may open a seal."""
+
+
+def test_only_the_use_case_that_certifies_opens_a_seal() -> None:
+    module = "coeval/store/queries/judging/labels.py"
+    using = {
+        name_of(path)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if "open_seal" in (getattr(node, "id", ""), getattr(node, "attr", ""), getattr(node, "name", ""))
+    }
+    assert using - {module} <= READERS, "these could read sealed labels"
+    inside = {name_of(path) for path in FILES if "_list_labels" in path.read_text(encoding="utf-8")}
+    assert inside == {module}, "the query of both parts is private to its file"
+
+
+def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
+    """It is handed ``Labels`` of the dev part, and has no way to ask for others."""
+    wrong = [
+        f"{name_of(path)} imports {name}"
+        for path in FILES
+        if is_in(room_of(path), "judge")
+        for name in (*ours(path), *imports(path))
+        if any(is_in(name, place) for place in ("store", "study", "sqlite3", "sqlite_utils"))
+    ]
+    assert not wrong, "\n".join(wrong)
