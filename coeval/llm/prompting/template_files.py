@@ -61,19 +61,37 @@ def load_template(name: str, folder: Path | None = None) -> Template:
     Raises:
         InputError: there is none, it cannot be read, or its first line does not name it with a version.
     """
-    if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no name of a template: use small letters, digits and hyphens.")
-    own = folder / f"{name}.md" if folder else None
-    path = own if own and own.is_file() else FOLDER / f"{name}.md"
+    path = _find(name, folder)
     try:
         return _read_template(path, name, path.stat().st_mtime_ns)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The template {name!r} cannot be read from {path.parent}: {error}.") from None
 
 
+def _find(name: str, folder: Path | None) -> Path:
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is no name of a template: use small letters, digits and hyphens.")
+    own = folder / f"{name}.md" if folder else None
+    return own if own and own.is_file() else FOLDER / f"{name}.md"
+
+
+def read_whole(name: str, folder: Path | None = None) -> str:
+    """The whole text of the template that ``load_template`` gives, its first line included.
+
+    Raises:
+        InputError: as ``load_template``.
+    """
+    load_template(name, folder)
+    return _read_text(_find(name, folder))
+
+
+def _read_text(path: Path) -> str:
+    return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+
+
 @lru_cache(maxsize=128)
 def _read_template(path: Path, name: str, mtime_ns: int) -> Template:
-    text = path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    text = _read_text(path)
     front = _FRONT.match(text)
     if front is None or front["name"] != name:
         raise InputError(f"{path.name} must begin with the line <!-- {name} v1 -->, with its own version.")

@@ -102,8 +102,13 @@ class Protocol(ABC):
     @property
     def prompt_hash(self) -> str:
         """SHA-256 over the templates: what a run records as the prompt it was made with."""
+        return hash_templates(self.prompt_templates, self.options.templates)
+
+    @property
+    def prompt_templates(self) -> tuple[str, ...]:
+        """Every template that its requests are made from, the persona's among them."""
         persona = (f"persona-{self.options.persona}",) if self.options.persona else ()
-        return hash_templates((*persona, *self.used_templates), self.options.templates)
+        return (*persona, *self.used_templates)
 
     @property
     def used_templates(self) -> tuple[str, ...]:

@@ -66,14 +66,24 @@ async def judge_all(
     remedy: str,
     *,
     on_result: OnResult[Item, Judged],
+    protocol_of: Callable[[Instance], Protocol] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Summary:
-    """Judge every instance, by its number, by every criterion of the protocol's brief; see ``run_all``."""
+    """Judge every instance, by its number, by every criterion of the protocol's brief; see ``run_all``.
+
+    ``protocol_of`` gives the protocol for an instance where it is not the same for all.
+    """
+
+    async def judge(item: Item) -> Judged:
+        instance = instances[item.instance]
+        own = protocol_of(instance) if protocol_of else protocol
+        return await judge_item(own, runner.ask, item, instance, remedy)
+
     items = protocol.group((instance, by) for instance in instances for by in protocol.brief.criteria)
     return await run_all(
         items,
-        lambda item: judge_item(protocol, runner.ask, item, instances[item.instance], remedy),
+        judge,
         concurrency=runner.judgments,
         on_result=on_result,
         should_stop=should_stop,

@@ -1,0 +1,1 @@
+"""``judge.json``: everything needed to judge again, in one file that runs no code."""

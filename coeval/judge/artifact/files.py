@@ -1,0 +1,178 @@
+"""Writing and reading ``judge.json``. Reading one runs no code: it is parsed and checked, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from coeval.errors import InputError
+from coeval.judge.artifact.schema import KIND, VERSION, JudgeFile
+from coeval.judge.fitted import Example
+
+MAX_BYTES = 50_000_000
+"""Largest judge.json, in bytes."""
+
+SOMEBODY = "somebody"
+"""Stands where an annotator's name stood in a reason."""
+
+
+def write_judge(
+    path: Path, judge: JudgeFile, *, names: Collection[str] = (), secrets: Collection[str] = ()
+) -> None:
+    """Write a judge, whole or not at all.
+
+    Args:
+        path: a file of that name is replaced.
+        judge: what is written. Names of people in the reasons of its examples are replaced by “somebody”.
+        names: of the people of the study, which may not stand in the file.
+        secrets: keys and passwords in use, which may not stand in the file either.
+
+    Raises:
+        InputError: a field holds a key or one of the names, or the file is too large or cannot be written.
+    """
+    judge = _without_names(judge, names)
+    values = judge.model_dump(mode="json", exclude_defaults=False)
+    _refuse_secrets(path, values, secrets)
+    _refuse_names(path, values, names)
+    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
+    data = text.encode("utf-8", "backslashreplace") + b"\n"
+    if len(data) > MAX_BYTES:
+        raise InputError(
+            f"{path.name} would have {len(data):,} bytes, and a judge has at most {MAX_BYTES:,}: keep fewer labels, "
+            "questions or examples."
+        )
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
+            part.write(data)
+        written = Path(part.name)
+        try:
+            written.chmod(0o644)
+            written.replace(path)
+        except OSError:
+            written.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def load_judge(path: str | Path) -> JudgeFile:
+    """The judge of a file.
+
+    Raises:
+        InputError: there is no such file, or it is no judge that this version reads; one sentence says why.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path.name} has more than {MAX_BYTES:,} bytes: it is no judge.")
+    return parse_judge(data, path.name)
+
+
+def parse_judge(data: bytes | str, name: str = "judge.json") -> JudgeFile:
+    """The judge that a JSON text holds; ``name`` is what errors call it.
+
+    Raises:
+        InputError: as ``load_judge``.
+    """
+    try:
+        values = json.loads(data, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is no JSON that can be read ({str(error)[:100]}): get it anew.") from error
+    if not isinstance(values, dict) or values.get("kind") != KIND:
+        raise InputError(
+            f"{name} is no judge: it has no “kind” of “{KIND}”. A judge is written by the tab Judge of a study."
+        )
+    if values.get("version") != VERSION:
+        raise InputError(
+            f"{name} is of version {str(values.get('version'))[:40]} and this CoEval reads version {VERSION}: "
+            "update CoEval, or write the judge anew."
+        )
+    try:
+        return JudgeFile.model_validate(values, strict=False)
+    except (ValidationError, RecursionError) as error:
+        raise InputError(f"{name} is no judge that can be used: {_first_problem(error)}.") from error
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"it holds {name}, which is no number")
+
+
+def _first_problem(error: Exception) -> str:
+    """The first of a validation's problems: where it is, and what."""
+    if not isinstance(error, ValidationError):
+        return "it is nested too deeply"
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part)[:60] for part in first["loc"]) or "the whole"
+    said = first["msg"].removeprefix("Value error, ")
+    more = f", and {error.error_count() - 1} more problems" if error.error_count() > 1 else ""
+    return f"{place}: {said[:300]}{more}"
+
+
+def _without_names(judge: JudgeFile, names: Collection[str]) -> JudgeFile:
+    pattern = _pattern(names)
+    if pattern is None or not judge.fitted.examples:
+        return judge
+
+    def cleaned(example: Example) -> Example:
+        return example.model_copy(update={"reason": pattern.sub(SOMEBODY, example.reason)})
+
+    fitted = judge.fitted.model_copy(update={"examples": tuple(map(cleaned, judge.fitted.examples))})
+    return judge.model_copy(update={"fitted": fitted})
+
+
+_KEY = re.compile(
+    r"\b(?:sk|hf|gsk|pk|ghp)[-_](?=[\w-]*\d)[\w-]{16,}|\bBearer [\w.~+/-]{16,}|://[^/\s:@]+:[^/\s@]+@"
+)
+"""What keys of usual providers look like, and a password in an address."""
+
+
+def _refuse_secrets(path: Path, values: Any, secrets: Collection[str]) -> None:
+    known = [secret for secret in secrets if len(secret) >= 4]
+    for place, text in _strings(values):
+        if _KEY.search(text) or any(secret in text for secret in known):
+            raise InputError(
+                f"{path.name} would hold what looks like a key or a password ({place}): take it out."
+            )
+
+
+def _refuse_names(path: Path, values: Any, names: Collection[str]) -> None:
+    """No value and no key of the certificate or of the fitted parts is a person's name.
+
+    The texts that are judged, and prompts, may hold any word.
+    """
+    known = {name.strip().casefold() for name in names}
+    for part in ("certificate", "fitted", "hashes", "name"):
+        for place, text in _strings(values[part], part):
+            if text.strip().casefold() in known - {""}:
+                raise InputError(f"{path.name} would hold a person's name ({place}): take it out.")
+
+
+def _pattern(names: Collection[str]) -> re.Pattern[str] | None:
+    """Any of the names as whole words, as written or with a capital, the longest first."""
+    plain = {name.strip() for name in names if len(name.strip()) > 1}
+    forms = sorted(plain | {name[:1].upper() + name[1:] for name in plain}, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)") if forms else None
+
+
+def _strings(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Every string of a JSON value, keys of objects among them, with its place."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            inner = f"{place}.{key}" if place else str(key)
+            yield inner, str(key)
+            yield from _strings(entry, inner)
+    elif isinstance(value, list):
+        for position, entry in enumerate(value):
+            yield from _strings(entry, f"{place}.{position}")
