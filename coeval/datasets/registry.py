@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coeval.datasets import demo
+from coeval.datasets.evallogs.registry import EVAL_LOGS
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.ratings import rating_tables
 from coeval.datasets.release import loading
@@ -33,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     *map(_of_table, TABLES),
     rating_tables.FORMAT,
     loading.FORMAT,
+    *EVAL_LOGS,
     demo.FORMAT,
 )
 """From the most general to the most special: a file is of the last format that it fits."""

@@ -20,7 +20,7 @@ def open_table(path: Path) -> Table:
     Raises InputError for broken text, an empty file, a line that is not a JSON object, too many keys.
     """
     columns: dict[str, None] = {}
-    for line, record in _records(path):
+    for line, record in read_records(path):
         columns.update(dict.fromkeys(record))
         if len(columns) > MAX_COLUMNS:
             raise InputError(
@@ -30,7 +30,7 @@ def open_table(path: Path) -> Table:
     names = check_header(path.name, "line", list(columns))
 
     def rows() -> Iterator[Row]:
-        for line, record in _records(path):
+        for line, record in read_records(path):
             cells = {name: _as_text(record.get(name)) for name in names}
             nested = {name for name, value in record.items() if isinstance(value, list | dict)}
             yield Row(line, cells, frozenset(nested))
@@ -38,7 +38,8 @@ def open_table(path: Path) -> Table:
     return Table(path.name, names, rows)
 
 
-def _records(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
+def read_records(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Every object with the number of its line; raises InputError for a line that holds none."""
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
             if line.strip():

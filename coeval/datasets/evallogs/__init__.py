@@ -1,0 +1,1 @@
+"""Results of evaluations and annotations of traces, as the tools that ran them write them."""

@@ -1,0 +1,208 @@
+"""Eval logs of other tools: each file that its tool wrote is recognised, and nothing that counts is lost."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import read_eval_log, write_eval_log
+
+from coeval.datasets import find_format, load_study
+from coeval.domain import Arm, Scale, Study
+from coeval.errors import InputError
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
+KNOWN = {
+    "inspect.eval": "inspect",
+    "promptfoo.json": "promptfoo",
+    "deepeval_run.json": "deepeval",
+    "deepeval_results.json": "deepeval",
+    "langfuse_scores.json": "langfuse",
+    "langfuse_traces.json": "langfuse",
+    "phoenix_annotations.csv": "phoenix",
+    "phoenix_spans.jsonl": "phoenix",
+    "openai_evals.jsonl": "openai-evals",
+    "openai_items.jsonl": "openai-evals",
+}
+
+
+def load(*names: str, folder: Path | None = None) -> Study:
+    if folder is None:
+        (name,) = names
+        return load_study(DATA / name, slug="t")
+    for name in names:
+        shutil.copy(DATA / name, folder)
+    return load_study(folder, slug="t")
+
+
+def judged(study: Study) -> dict[tuple[str, str, str], float | None]:
+    """(judge, instance, criterion) -> score."""
+    return {(run.run.label, d.instance.split(" · ")[0], d.criterion): d.score
+            for run in study.runs for d in run.drafts}  # fmt: skip
+
+
+def scales(study: Study) -> dict[str, Scale]:
+    return {criterion.text: criterion.scale for criterion in study.criteria}
+
+
+@pytest.mark.parametrize(("name", "format"), KNOWN.items())
+def test_each_file_is_recognised(name: str, format: str) -> None:
+    assert find_format(DATA / name).name == format
+
+
+def test_inspect_samples_are_answers_of_their_own(tmp_path: Path) -> None:
+    study = load("inspect.eval")
+    assert len(study.instances) == 4, "two samples, each answered twice"
+    beans, roses = study.instances[:2]
+    assert beans.external_id.startswith("beans · 1 · mockllm/gardener · ") and beans.reference == "5 cm"
+    assert beans.context == {"topic": "sowing 🌱"} and beans.system == "mockllm/gardener"
+    assert roses.input == "── system ──\nBe brief.\n\n── user ──\nWhen do I prune roses?"
+    assert beans.document == study.instances[2].document != roses.document
+    write_eval_log(read_eval_log(DATA / "inspect.eval"), tmp_path / "log.json")
+    assert find_format(tmp_path / "log.json").name == "inspect"
+    assert load_study(tmp_path / "log.json", slug="t") == study, "both kinds of log give the same"
+
+
+def test_inspect_scores_are_the_judges_and_edits_are_peoples() -> None:
+    study = load("inspect.eval")
+    grader, own = "mockllm/grader", "Inspect"
+    scores = judged(study)
+    assert scores[grader, "beans", "model_graded_qa"] == 1 and scores[grader, "roses", "model_graded_qa"] == 0
+    assert scores[own, "roses", "includes"] == 0 and scores[own, "roses", "manners: length"] == 5
+    assert scales(study)["manners: tone"] == Scale(1, 5) and scales(study)["includes"] == Scale(0, 1)
+    (edit,) = study.submissions
+    assert (edit.person, edit.score, edit.arm, edit.run) == ("Ada", 0.5, Arm.ASSISTED, grader)
+    assert [(row.action, row.text) for row in edit.rows] == [
+        ("add", "Half of it is right."),
+        ("revise", "0.5"),
+    ]
+
+
+def test_the_same_log_twice_is_one_and_another_verdict_is_another_run(tmp_path: Path) -> None:
+    log = read_eval_log(DATA / "inspect.eval")
+    write_eval_log(log, tmp_path / "a.eval")
+    write_eval_log(log, tmp_path / "b.eval")
+    assert load_study(tmp_path, slug="t") == load("inspect.eval")
+    assert log.samples and log.samples[0].scores
+    log.samples[0].scores["includes"].value = "I"
+    write_eval_log(log, tmp_path / "c.eval")
+    scores = judged(load_study(tmp_path, slug="t"))
+    assert scores["Inspect", "beans", "includes"] == 1 and scores["Inspect (2)", "beans", "includes"] == 0
+
+
+def test_promptfoo_keeps_what_each_assertion_said() -> None:
+    study = load("promptfoo.json")
+    first, second = study.instances
+    assert first.input == "── system ──\nBe brief.\n\n── user ──\nWhen do I sow beans?"
+    assert first.context == {"plant": "beans", "row": "01"} and second.output == '{"month": "May"}'
+    assert judged(study) == {
+        ("promptfoo", "test 0, prompt 0", "contains: May"): 1,
+        ("promptfoo", "test 1, prompt 0", "contains: May"): 0,
+        ("openai:grader-1", "test 0, prompt 0", "kindness"): 0.8,
+    }
+    (rating,) = study.submissions
+    assert rating.criterion == "human" and rating.score == 0 and "Too curt for me" in rating.rows[0].text
+    assert study.notes == ("Answers without a text, left out: 1.",)
+
+
+@pytest.mark.parametrize("name", ["deepeval_run.json", "deepeval_results.json"])
+def test_deepeval(name: str) -> None:
+    study = load(name)
+    beans, roses = study.instances
+    assert beans.reference == "5 cm" and "Beans: 5 cm." in str(beans.context) and "🌹" in roses.output
+    assert judged(study) == {
+        ("DeepEval", "beans", "Exact Match"): 1,
+        ("DeepEval", "test_case_1", "Exact Match"): 0,
+        ("a counter of words", "beans", "Brevity"): 1,
+        ("a counter of words", "test_case_1", "Brevity"): 0.45,
+    }
+    assert scales(study) == {"Exact Match": Scale(0, 1), "Brevity": Scale(0, 1)}
+    assert study.runs[1].drafts[1].rows[0].text == "11 words"
+
+
+def test_langfuse_traces_and_scores_together(tmp_path: Path) -> None:
+    study = load("langfuse_scores.json", "langfuse_traces.json", folder=tmp_path)
+    first, second = study.instances
+    assert (first.input, second.output) == ("My beans died.", "NA") and "007" in str(first.context)
+    people = {(s.person, s.instance, s.criterion): s.score for s in study.submissions}
+    assert people["user-ada", "t-1", "kindness"] == 4 and people["user-ada", "t-2", "kindness"] == 2
+    assert people["user-ada", "t-1", "tone: warm"] == 1 and people["user-ada", "t-2", "tone: warm"] == 0
+    assert study.submissions[0].submitted_at == "2026-03-01T12:30:00.000Z"
+    assert judged(study)["Langfuse eval", "t-2", "safe"] == 0 and scales(study)["safe"] == Scale(0, 1)
+
+
+def test_langfuse_scores_as_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "id,trace_id,name,value,string_value,source,data_type,comment,author_user_id\n"
+        's1,007,kind,4,,ANNOTATION,NUMERIC,"two\nlines",ada\ns2,008,safe,,True,API,BOOLEAN,,\n',
+        encoding="utf-8",
+    )
+    study = load_study(path, slug="t")
+    (rating,) = study.submissions
+    assert (rating.instance, rating.score, rating.rows[0].text) == ("007", 4, "two\nlines")
+    assert judged(study) == {("Langfuse api", "008", "safe"): 1}
+
+
+def test_phoenix_spans_and_annotations_together(tmp_path: Path) -> None:
+    study = load("phoenix_annotations.csv", "phoenix_spans.jsonl", folder=tmp_path)
+    first, second = study.instances
+    assert (
+        first.input == "── system ──\nBe brief.\n\n── user ──\nWhen do I water?"
+        and second.system == "gardener-2"
+    )
+    people = {(s.instance, s.criterion): s.score for s in study.submissions}
+    assert people == {("a1b2", "helpful"): 1, ("c3d4", "helpful"): 0, ("a1b2", "colour: green"): 1}
+    judge = "Phoenix llm judge-1"
+    assert judged(study) == {(judge, "a1b2", "helpful"): 1, (judge, "c3d4", "helpful"): None}
+    assert study.runs[0].drafts[1].reason
+
+
+def test_openai_evals() -> None:
+    study = load("openai_evals.jsonl")
+    assert [one.output for one in study.instances] == ["5 cm deep", "In May"]
+    assert study.instances[1].reference == "in March" and study.instances[0].system == "gardener-1"
+    assert judged(study) == {
+        ("grader-1", "garden.dev.0", "score"): 1,
+        ("grader-1", "garden.dev.1", "score"): 0,
+        ("grader-1", "garden.dev.1", "correct"): 0,
+    }
+    assert study.runs[0].drafts[0].rows[0].text == "It is.\nY\nY", "the grader's words, then its choice"
+
+
+def test_openai_output_items() -> None:
+    study = load("openai_items.jsonl")
+    assert [one.output for one in study.instances] == ["Not much 🫘", "0"]
+    assert study.instances[0].context["bed"] == "001"
+    assert judged(study) == {("OpenAI evals", "1", "kind"): 0.75, ("OpenAI evals", "2", "kind"): 0.25}
+
+
+def test_an_answer_is_never_told_by_its_question_alone() -> None:
+    study = load("inspect.eval")
+    assert (
+        len({one.external_id for one in study.instances}) == 4 > len({one.input for one in study.instances})
+    )
+
+
+def test_inspect_logs_that_cannot_be_read(tmp_path: Path) -> None:
+    broken = tmp_path / "cut.eval"
+    broken.write_bytes((DATA / "inspect.eval").read_bytes()[:5_000])
+    with pytest.raises(InputError, match="cut.eval: cannot be read as an Inspect log"):
+        load_study(broken, slug="t")
+    bomb = tmp_path / "bomb.eval"
+    with (
+        zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("header.json", "w") as part,
+    ):
+        for _ in range(1_100):
+            part.write(bytes(1_000_000))
+    with pytest.raises(InputError, match="holds 1,100,000,000 bytes once unzipped"):
+        load_study(bomb, slug="t")
+
+
+def test_inspect_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
+    with pytest.raises(InputError, match="pip install"):
+        load("inspect.eval")
