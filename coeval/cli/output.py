@@ -27,8 +27,21 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     tables.add_argument("--format", default="md", choices=["csv", "md", "latex"])
     tables.add_argument("--out", type=Path, metavar="DIR", help="a file each, rather than all on stdout")
     tables.set_defaults(command=_tables)
-    export = commands.add_parser("export", parents=[task], help="everything as CSV")
+    _add_export(commands, task)
+
+
+def _add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    from coeval.study.exporting.formats.registry import NAMES, OUT_FORMATS
+
+    export = commands.add_parser(
+        "export",
+        parents=[task],
+        help="everything as CSV, or scores in another tool's format",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(["formats for --as:", *(f"  {each.name}: {each.summary}" for each in OUT_FORMATS)]),
+    )
     export.add_argument("--out", required=True, type=Path, metavar="DIR")
+    export.add_argument("--as", dest="format", choices=NAMES, help="another tool's format (see below)")
     export.set_defaults(command=_export)
 
 
@@ -57,9 +70,13 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
 
 
 def _export(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.exporting.export import export_folder
+    from coeval.study.exporting.export import export_as, export_folder
 
-    for path in export_folder(context, OPERATOR, options.task, options.out):
+    if options.format:
+        paths = export_as(context, OPERATOR, options.task, options.format, options.out)
+    else:
+        paths = export_folder(context, OPERATOR, options.task, options.out)
+    for path in paths:
         print(path)
 
 

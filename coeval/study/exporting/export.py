@@ -11,18 +11,21 @@ import io
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from contextlib import contextmanager
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any
 
 from coeval.domain import Person, Task
 from coeval.domain.chats import to_json
-from coeval.errors import StorageError
+from coeval.errors import InputError, StorageError
 from coeval.safe_csv import SUSPECT, safe
 from coeval.store import Database
 from coeval.store.queries.bulk import exports
 from coeval.store.queries.bulk.reports import Result, read
 from coeval.study.access import TEAM, Context, require_task, use_case
+from coeval.study.exporting.formats.format import Files
+from coeval.study.exporting.formats.registry import get_out_format
 
 Table = Iterator[Iterable[Any]]
 Build = Callable[[Database, Task], Table]
@@ -38,17 +41,40 @@ def export_folder(context: Context, person: Person, slug: str, folder: Path) -> 
         NotFoundError: there is no such task.
         StorageError: the folder cannot be written to.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with context.store.read() as db:
-            task = require_task(db, slug)
-            return [_write_file(folder / name, table) for name, table in _build_tables(db, task)] + [
-                _write_text(folder / "README.md", describe(task))
-            ]
-    except OSError as error:
-        raise StorageError(
-            f"{folder} cannot be written to ({error.strerror}): choose another --out."
-        ) from error
+    with _written_to(folder), context.store.read() as db:
+        task = require_task(db, slug)
+        return [_write_file(folder / name, table) for name, table in _build_tables(db, task)] + [
+            _write_pieces(folder / "README.md", [describe(task)])
+        ]
+
+
+@use_case(TEAM)
+def export_as(context: Context, person: Person, slug: str, name: str, folder: Path) -> list[Path]:
+    """Write a task's scores into a folder in a format of other tools.
+
+    Files of these names are replaced, each whole.
+
+    Raises:
+        InputError: there is no such format, or the task has nothing yet to write in it.
+        NotFoundError: there is no such task.
+        StorageError: the folder cannot be written to.
+    """
+    with _written_to(folder):
+        files = _build_as(context, person, slug, name)
+        return [_write_pieces(folder / place, pieces) for place, pieces in files]
+
+
+@use_case(TEAM)
+def export_zip_as(context: Context, person: Person, slug: str, name: str, target: IO[bytes]) -> None:
+    """Write a task's scores in a format of other tools into one zip file.
+
+    Raises:
+        InputError: there is no such format, or the task has nothing yet to write in it.
+    """
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for place, pieces in _build_as(context, person, slug, name):
+            with archive.open(place, "w", force_zip64=True) as raw:
+                raw.writelines(piece.encode() for piece in pieces)
 
 
 @use_case(TEAM)
@@ -126,17 +152,51 @@ def _build_tables(db: Database, task: Task) -> Iterator[tuple[str, Table]]:
         yield name, build(db, task)
 
 
+def _build_as(context: Context, person: Person, slug: str, name: str) -> Files:
+    """The files of a format; there is at least one, and it holds something."""
+    empty = True
+    for place, pieces in get_out_format(name).build(context, person, slug):
+        first = next(written := iter(pieces), None)
+        if first is not None:
+            empty = False
+            yield place, chain([first], written)
+    if empty:
+        raise InputError(
+            f"“{slug}” has nothing to export as {name} yet: scores by its current criteria are needed, of two outputs "
+            "of one input where pairs are built."
+        )
+
+
+@contextmanager
+def _written_to(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{folder} cannot be written to ({error.strerror}): choose another --out."
+        ) from error
+
+
 def _write_file(path: Path, table: Table) -> Path:
+    with _replacing(path) as text:
+        _write_rows(text, table)
+    return path
+
+
+def _write_pieces(path: Path, pieces: Iterable[str]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _replacing(path) as text:
+        text.writelines(pieces)
+    return path
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[str]]:
     partial = path.with_name(path.name + ".part")
     with partial.open("w", encoding="utf-8", newline="") as text:
-        _write_rows(text, table)
+        yield text
     os.replace(partial, path)
-    return path
-
-
-def _write_text(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def _write_rows(target: IO[str], table: Table) -> None:

@@ -16,7 +16,7 @@ from coeval.safe_csv import to_csv
 from coeval.stats.basis import Basis
 from coeval.study import statistics
 from coeval.study.access import Context
-from coeval.study.exporting.export import TABLES, export_table, export_zip
+from coeval.study.exporting.export import TABLES, export_table, export_zip, export_zip_as
 from coeval.ui.server.identity import get_person
 from coeval.ui.study_app.agreement.sections import get_figure
 
@@ -37,6 +37,12 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         target = _spooled()
         export_zip(context, get_person(context, request), slug, target)
         return _file(target, f"{slug}.zip", "application/zip")
+
+    @app.get("/download/{slug}/as/{name}.zip")
+    def download_as(request: Request, slug: str, name: str) -> Response:
+        target = _spooled()
+        export_zip_as(context, get_person(context, request), slug, name, target)
+        return _file(target, f"{slug}-{name}.zip", "application/zip")
 
     @app.get("/download/{slug}/paper-tables.zip")
     def download_paper_tables(request: Request, slug: str) -> Response:

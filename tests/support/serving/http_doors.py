@@ -272,6 +272,11 @@ def downloads() -> list[Door]:
     return [
         Door("exporting.export.export_zip", at("GET", "/download/{task}/export.zip")),
         Door("exporting.export.export_table", at("GET", "/download/{task}/scores.csv")),
+        Door(
+            "exporting.export.export_zip_as",
+            at("GET", "/download/{task}/as/preferences.zip"),
+            says="nothing to export",
+        ),
         *(Door(f"statistics.{name}", at("GET", tables)) for name in of_tables),
         Door("statistics.get_reading", at("GET", figure), says="no chart"),
         Door("statistics.get_reading", event(MAIN, "agreement", "select"), part=True),
@@ -483,6 +488,7 @@ ELSEWHERE = {
     "coeval.study.hosting.upkeep.check_file": "cli/upkeep.py",
     "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
     "coeval.study.exporting.export.export_folder": "cli/output.py",
+    "coeval.study.exporting.export.export_as": "cli/output.py",
     "coeval.study.statistics.get_table_files": "cli/output.py",
     "coeval.study.statistics.get_frames": "study/replicating/coeval_paper.py",
     "coeval.study.drafting.batches.read_results": "cli/batches.py",

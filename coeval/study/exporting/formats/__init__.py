@@ -1,0 +1,1 @@
+"""Scores out in the formats of other tools, a file each, and their registry."""
