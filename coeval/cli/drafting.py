@@ -115,6 +115,8 @@ def _draft_evaluations(context: Context, options: argparse.Namespace) -> None:
     show = _show_progress if sys.stderr.isatty() else None
     report = asyncio.run(execution.run_drafting(context, OPERATOR, options.task, settings, on_progress=show))
     print(report)
+    if report.unscored:
+        print("To send the unscored drafts again, add --retry-unscored to the command.", file=sys.stderr)
     if not report.complete:
         raise SystemExit(1)
 

@@ -42,6 +42,7 @@ from coeval.domain.evaluations import (
     RowKind,
     ScrutinyRow,
     Submission,
+    UnscoredDraft,
 )
 from coeval.domain.judges import LEASE, Comparison, Job, JobState, Lease, Run
 from coeval.domain.people import Account, Group, Invitation, Member, Person, Role
@@ -132,5 +133,6 @@ __all__ = [
     "Task",
     "Terms",
     "TokenProb",
+    "UnscoredDraft",
     "Vote",
 ]

@@ -98,6 +98,20 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class UnscoredDraft:
+    """A judgment that no score could be read from: of what, why, and ``raw``, the model's own words.
+
+    ``instance`` is an external id; of a comparison, both of them, as they were shown.
+    """
+
+    instance: str
+    criterion: str
+    attempt: int
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
 class ScrutinyRow:
     """What a person did to one line: ``draft_row`` is None for a line they added."""
 

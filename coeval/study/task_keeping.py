@@ -1,14 +1,15 @@
-"""Keeping tasks in order: putting one away, taking it out again, copying its set-up."""
+"""Keeping tasks and runs in order: putting one away, taking it out again, copying a task's set-up."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from coeval.domain import Person, Task
+from coeval.domain import Person, Run, Task
 from coeval.errors import InputError
 from coeval.store.queries import archive, criteria, tasks
+from coeval.store.queries.drafting import drafts
 from coeval.study.access import OWNERS, Context, require_task, use_case
-from coeval.study.tasks import check_task, make_slug
+from coeval.study.tasks import check_task, make_slug, require_run
 
 
 @use_case(OWNERS)
@@ -74,3 +75,41 @@ def copy_setup(context: Context, person: Person, slug: str, name: str) -> Task:
                 db, new.id, [replace(criterion, id=0) for criterion in current.criteria], person.name
             )
         return new
+
+
+@use_case(OWNERS)
+def archive_run(context: Context, person: Person, slug: str, typed: str) -> None:
+    """Put a run away: its drafts are shown no more, and statistics leave it out; all of it is kept.
+
+    Raises:
+        NotFoundError: the task has no run of the label ``typed``.
+        InputError: it is archived already.
+    """
+    with context.store.write() as db:
+        run = require_run(db, require_task(db, slug), typed.strip())
+        if run.id in archive.list_archived_run_ids(db):
+            raise InputError(f"The run “{run.label}” is archived already.")
+        archive.record_run_archive(db, run.id, person.name, archived=True)
+
+
+@use_case(OWNERS)
+def restore_run(context: Context, person: Person, slug: str, label: str) -> None:
+    """Take a run out of the archive; people see its drafts once they are chosen again.
+
+    Raises:
+        NotFoundError: the task has no run of that label.
+        InputError: it is not archived.
+    """
+    with context.store.write() as db:
+        run = require_run(db, require_task(db, slug), label)
+        if run.id not in archive.list_archived_run_ids(db):
+            raise InputError(f"The run “{run.label}” is not archived.")
+        archive.record_run_archive(db, run.id, person.name, archived=False)
+
+
+@use_case(OWNERS)
+def list_archived_runs(context: Context, person: Person, slug: str) -> list[Run]:
+    """See which runs of a task are put away."""
+    with context.store.read() as db:
+        away = archive.list_archived_run_ids(db)
+        return [run for run in drafts.list_runs(db, require_task(db, slug).id) if run.id in away]

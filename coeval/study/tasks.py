@@ -26,7 +26,7 @@ class TaskState:
     """Newest established version of the criteria set; 0 before the first."""
     n_criteria: int
     runs: tuple[tuple[Run, int, int], ...]
-    """Each run with how many drafts are ok and how many unscored."""
+    """Each run that is not archived, with how many drafts are ok and how many unscored."""
 
 
 def check_slug(slug: str) -> str:
@@ -96,7 +96,8 @@ def get_task_state(context: Context, person: Person, slug: str) -> TaskState:
     with context.store.read() as db:
         task = require_task(db, slug)
         current = criteria.get_criteria_set(db, task.id)
-        counts = [(run, _count(db, run)) for run in drafts.list_runs(db, task.id)]
+        away = archive.list_archived_run_ids(db)
+        counts = [(run, _count(db, run)) for run in drafts.list_runs(db, task.id) if run.id not in away]
         return TaskState(
             task=task,
             n_instances=tasks.count_instances(db, task.id),
@@ -155,14 +156,31 @@ def _check_scale_free(db: Database, task: Task) -> None:
 
 @use_case(OWNERS)
 def show_run(context: Context, person: Person, slug: str, label: str) -> None:
-    """Choose the run whose drafts annotators see."""
+    """Choose the run whose drafts annotators see.
+
+    Raises:
+        NotFoundError: the task has no run of that label.
+        InputError: it is archived.
+    """
     with context.store.write() as db:
         task = require_task(db, slug)
-        run = drafts.get_run(db, task.id, label)
-        if run is None:
-            known = ", ".join(run.label for run in drafts.list_runs(db, task.id)) or "none yet"
-            raise NotFoundError(f"The task has no run “{label}”; its runs are: {known}.")
+        run = require_run(db, task, label)
+        if run.id in archive.list_archived_run_ids(db):
+            raise InputError(f"The run “{label}” is archived: restore it before people are shown its drafts.")
         drafts.show_run(db, task.id, run.id)
+
+
+def require_run(db: Database, task: Task, label: str) -> Run:
+    """The task's run of that label.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    run = drafts.get_run(db, task.id, label)
+    if run is None:
+        known = ", ".join(run.label for run in drafts.list_runs(db, task.id)) or "none yet"
+        raise NotFoundError(f"The task has no run “{label}”; its runs are: {known}.")
+    return run
 
 
 @use_case(OWNERS)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
+from coeval.study.access import OPERATOR
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from tests.conftest import make_study
 from tests.support.models.openai_stub import start_stub
+from tests.support.models.stub_answers import default_reply
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context
@@ -26,6 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def open_prefill(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
+    expect.set_options(timeout=20_000)
     enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     page.locator("#prefill-protocol input").first.wait_for()
@@ -89,3 +98,40 @@ def test_samples_at_temperature_0_are_warned_of(page: Any, server: Running) -> N
     page.get_by_label("Temperature (empty: the model's own)").fill("0")
     page.locator("#prefill-estimate").click()
     page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()
+
+
+def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(page: Any) -> None:
+    with start_stub(reply=lambda body: "No idea at all.") as stub, TemporaryDirectory() as folder:
+        env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
+        context = new_context(Path(folder), **env)
+        sign_in(context, "Owner")
+        import_study(context, OPERATOR, replace(make_study(1), runs=()))
+        with Running(context) as live:
+            open_prefill(page, live)
+            page.get_by_role("textbox", name="Label").fill("junk")
+            page.locator("#prefill-start").click()
+            # the job ends by itself, and the page says so without a reload
+            row = page.locator("#runs tr", has_text="junk")
+            expect(row).to_contain_text("junkcoeval04shown")
+            page.get_by_role("button", name="Unscored drafts").click()
+            table = page.locator("#unscored")
+            table.get_by_text("4 drafts without a score").wait_for()
+            table.get_by_text("the model’s answer").first.click()
+            expect(table.locator("pre").first).to_contain_text("No idea at all.")
+            stub.reply = default_reply
+            page.locator("#job-retry").click()
+            expect(row).to_contain_text("junkcoeval40shown")
+            expect(page.locator("#unscored-box")).to_be_hidden()
+            page.get_by_role("button", name="Archive a run").click()
+            field = page.locator("#run-typed textarea, #run-typed input").first
+            field.fill("no such run")
+            page.locator("#archive-run").click()
+            page.get_by_text("The task has no run “no such run”").wait_for()
+            field.fill("junk")
+            page.locator("#archive-run").click()
+            expect(row).to_have_count(0)
+            page.locator("#archived-runs input").click()
+            page.get_by_role("option", name="junk").click()
+            page.locator("#restore-run").click()
+            expect(row).to_contain_text("junkcoeval40")
+        context.store.close()

@@ -213,3 +213,16 @@ def test_a_comment_reaches_the_inbox_and_its_answer_the_instance(owner: Any, ser
     bench.close()
     page.locator("#inbox-close").click()
     page.locator("#inbox-messages").get_by_text("There are no answered flags or comments").wait_for()
+
+
+def test_a_vote_on_the_next_version_is_opened_and_cancelled(owner: Any, server: Running) -> None:
+    page = owner
+    page.goto(f"{server.url}/?task=finished-example&tab=criteria")
+    page.get_by_role("button", name="Open the next version").click()
+    page.locator("#ballot-title").get_by_text("version 2").wait_for()
+    page.get_by_role("button", name="Cancel this vote").click()
+    page.locator("#cancel-box").get_by_text("Version 1 stays in force.").wait_for()
+    page.get_by_role("button", name="Cancel the vote", exact=True).click()
+    page.locator("#criteria-main").get_by_text("Established · version 1").wait_for()
+    expect(page.locator("#cancel-box")).to_be_hidden()
+    expect(page.get_by_role("button", name="Open the next version")).to_be_visible()

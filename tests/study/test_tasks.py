@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import ColumnRole, Criterion, Instance, Person, Scale, Study, Task
-from coeval.errors import InputError
+from coeval.domain import ColumnRole, Criterion, Instance, Person, Run, Scale, Study, Task
+from coeval.errors import InputError, NotFoundError
 from coeval.rules.arms import Design
 from coeval.study import tasks
 from coeval.study.access import Context
@@ -15,7 +15,17 @@ from coeval.study.criteria.rounds import get_criteria_set
 from coeval.study.importing.columns import list_columns, set_columns
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.design import get_design, set_design
-from coeval.study.task_keeping import archive_task, copy_setup, list_archived, restore_task
+from coeval.study.scrutiny.steps import get_step
+from coeval.study.statistics import get_report
+from coeval.study.task_keeping import (
+    archive_run,
+    archive_task,
+    copy_setup,
+    list_archived,
+    list_archived_runs,
+    restore_run,
+    restore_task,
+)
 
 TASK = Task("letters", "Letters", "Write a letter.")
 WIDER = replace(TASK, scale=Scale(1, 7))
@@ -84,3 +94,33 @@ def test_a_copied_set_up_has_texts_design_and_criteria_and_no_work(
         copy_setup(context, owner, "demo", "Second round")
     with pytest.raises(InputError, match="has no name"):
         copy_setup(context, owner, "demo", " ")
+
+
+def test_an_archived_run_is_shown_and_counted_no_more(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    other = replace(study.runs[0], run=Run("imported", "second-model", "second"))
+    import_study(context, owner, replace(study, runs=(other,)))
+    assert [label_of(one) for one in tasks.get_task_state(context, owner, "demo").runs] == ["first", "second"]
+    assert get_step(context, owner, "demo").draft is not None
+    with pytest.raises(NotFoundError, match="no run “third”; its runs are: first, second"):
+        archive_run(context, owner, "demo", "third")
+    before = get_report(context, owner, "demo")["quotes"]
+    archive_run(context, owner, "demo", " first ")
+    assert [label_of(one) for one in tasks.get_task_state(context, owner, "demo").runs] == ["second"]
+    assert [run.label for run in list_archived_runs(context, owner, "demo")] == ["first"]
+    assert get_report(context, owner, "demo")["quotes"] != before
+    with pytest.raises(InputError, match="archived already"):
+        archive_run(context, owner, "demo", "first")
+    with pytest.raises(InputError, match="“first” is archived: restore it"):
+        tasks.show_run(context, owner, "demo", "first")
+    tasks.show_run(context, owner, "demo", "second")
+    restore_run(context, owner, "demo", "first")
+    assert get_report(context, owner, "demo")["quotes"] == before
+    shown = {run.label: run.shown for run, _, _ in tasks.get_task_state(context, owner, "demo").runs}
+    assert shown == {"first": False, "second": True}
+    with pytest.raises(InputError, match="is not archived"):
+        restore_run(context, owner, "demo", "first")
+
+
+def label_of(counted: tuple[Run, int, int]) -> str:
+    return counted[0].label

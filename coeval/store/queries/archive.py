@@ -1,4 +1,4 @@
-"""Which tasks are put away."""
+"""Which tasks and runs are put away."""
 
 from __future__ import annotations
 
@@ -20,3 +20,15 @@ def list_archived_ids(db: Database) -> frozenset[int]:
 def record_archive(db: Database, task: int, by: str, *, archived: bool) -> None:
     """Put a task away, or take it out again."""
     insert(db, "task_archive", task=task, archived=int(archived), changed_by=by, changed_at=now())
+
+
+def list_archived_run_ids(db: Database) -> frozenset[int]:
+    """The ids of the runs that are put away."""
+    return frozenset(row["run"] for row in db.query("SELECT run FROM archived_run"))
+
+
+def record_run_archive(db: Database, run: int, by: str, *, archived: bool) -> None:
+    """Put a run away, where its drafts are shown no more, or take it out again."""
+    insert(db, "run_archive", run=run, archived=int(archived), changed_by=by, changed_at=now())
+    if archived:
+        db.conn.execute("UPDATE run SET shown = 0 WHERE id = ?", [run])

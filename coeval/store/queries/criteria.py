@@ -150,12 +150,13 @@ def add_criteria_set(db: Database, task: int, criteria: Sequence[Criterion], by:
 
 
 def get_round(db: Database, task: int) -> dict[str, Any] | None:
-    """The newest round: id, version, round, opened_at. It is open while its version is not established."""
+    """The newest round that was not cancelled: id, version, round, opened_at. It is open while its version is not
+    established."""
     return get_row(
         db,
         "SELECT r.*, NOT EXISTS (SELECT 1 FROM criteria_set s WHERE s.task = r.task"
         " AND s.version = r.version) AS open FROM ballot_round r WHERE r.task = ?"
-        " ORDER BY r.version DESC, r.round DESC LIMIT 1",
+        " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY r.version DESC, r.round DESC LIMIT 1",
         [task],
     )
 
@@ -183,14 +184,27 @@ def add_round(db: Database, task: int, version: int, proposals: Sequence[Proposa
     return round_id
 
 
+def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
+    """Record that no round of this version is to end in a criteria set."""
+    sql = (
+        "SELECT id FROM ballot_round WHERE task = ? AND version = ?"
+        " AND id NOT IN (SELECT ballot_round FROM cancelled_round)"
+    )
+    for row in rows(db, sql, [task, version]):
+        insert(db, "cancelled_round", ballot_round=row["id"], cancelled_by=by, cancelled_at=now())
+
+
 def list_proposals(db: Database, round_id: int) -> list[Proposal]:
     listed = db.table("proposal").rows_where("ballot_round = ?", [round_id], order_by="position")
     return [_proposal(row) for row in listed]
 
 
 def list_proposed(db: Database, task: int) -> list[str]:
-    """The wording of everything that was ever put to the vote in a task."""
-    sql = "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ? ORDER BY p.id"
+    """The wording of everything that was ever put to a vote in a task, votes that were cancelled apart."""
+    sql = (
+        "SELECT p.text FROM proposal p JOIN ballot_round r ON r.id = p.ballot_round WHERE r.task = ?"
+        " AND r.id NOT IN (SELECT ballot_round FROM cancelled_round) ORDER BY p.id"
+    )
     return [row["text"] for row in db.query(sql, [task])]
 
 

@@ -176,6 +176,26 @@ def _name_instance(instance: Instance, design: Design) -> str:
 
 
 @use_case(OWNERS)
+def cancel_vote(context: Context, person: Person, slug: str, *, round_id: int | None = None) -> None:
+    """Call off the open vote: the established criteria stay in force, and the ballots stay on record.
+
+    ``round_id`` is the round that was shown.
+
+    Raises:
+        NotFoundError: no vote is open.
+        StaleError: it is another round that is open now.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        head = criteria.get_round(db, task.id)
+        if head is None or not head["open"]:
+            raise NotFoundError(f"No vote on the criteria of “{slug}” is open, so there is none to cancel.")
+        if round_id not in (None, head["id"]):
+            raise StaleError(ROUND_OVER)
+        criteria.cancel_rounds(db, task.id, head["version"], person.name)
+
+
+@use_case(OWNERS)
 def list_suggestions(context: Context, person: Person, slug: str) -> Sequence[Suggestion]:
     """See the criteria people suggested while scrutinising that were not put to the vote yet."""
     with context.store.read() as db:
@@ -264,12 +284,12 @@ def establish(
     with context.store.write() as db:
         task = require_task(db, slug)
         head = criteria.get_round(db, task.id)
+        if round_id is not None and (head is None or round_id != head["id"]):
+            raise StaleError(ROUND_OVER)
         if head is None or (round_id is None and not head["open"]):
             raise NotFoundError(
                 f"No vote is open for “{slug}”: draft criteria, or open the next version first."
             )
-        if round_id not in (None, head["id"]):
-            raise StaleError(ROUND_OVER)
         proposals = criteria.list_proposals(db, head["id"])
         count = ballots.tally(proposals, criteria.list_ballots(db, head["id"]))
         if not count.n_ballots:

@@ -21,7 +21,7 @@ from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, r
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.leases import Hold
 
-RETRY = "Send it again from Set-up, or with --retry-unscored."
+RETRY = "Send the unscored drafts again."
 
 SAMPLES_PER_ATTEMPT = 1000
 """A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
@@ -57,7 +57,7 @@ class RunReport:
         if self.usage.timed_out:
             said += f", {self.usage.timed_out:,} requests timed out (each may be billed)"
         if self.unscored:
-            said += f"; {self.unscored:,} unscored (send them again with --retry-unscored or in Set-up)"
+            said += f"; {self.unscored:,} unscored, which can be sent again"
         if self.failed:
             said += f"; {self.failed:,} failed, start it again to go on"
         return f"{said}. {self.message}".strip()

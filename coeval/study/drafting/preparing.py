@@ -12,7 +12,7 @@ from coeval.errors import InputError, NotFoundError
 from coeval.llm.protocols.protocol import Brief, Item, Protocol, Questions
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.store import Database
-from coeval.store.queries import criteria, tasks
+from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import comparisons, drafts, judge_helps
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.drafting.assistants import choose_assistants, ensure_scores
@@ -144,6 +144,10 @@ def _ensure_run(
     stored = drafts.get_run(db, task.id, settings.label)
     if stored is None:
         return drafts.add_run(db, task.id, new, current.id)
+    if stored.id in archive.list_archived_run_ids(db):
+        raise InputError(
+            f"The run “{settings.label}” is archived: restore it to go on with it, or give this one another label."
+        )
     before = {"endpoint": settings.endpoint} | dict(stored.params)  # runs did not always record it
     if settings.replay:
         params["endpoint"] = before["endpoint"]

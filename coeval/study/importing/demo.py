@@ -12,14 +12,17 @@ from coeval.datasets.finished_example import (
     PLANTED_SHARE,
     build_finished_example,
 )
+from coeval.domain import Person, Role
 from coeval.settings import DEMO_FOLDER
 from coeval.store.queries import tasks
 from coeval.store.queries.people import members, people
-from coeval.study.access import OPERATOR, Context
+from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 
 DEMO = DEMO_FOLDER / "study.json"
 FINISHED = DEMO_FOLDER / "finished.json"
+AUTHOR = Person("the demo", Role.OWNER)
+"""Who is named as having fixed the criteria of these studies."""
 
 
 def ensure_demo(context: Context) -> bool:
@@ -33,7 +36,7 @@ def ensure_demo(context: Context) -> bool:
     if not DEMO.is_file():
         return False
     study, proposals = load_demo(DEMO)
-    import_study(context, OPERATOR, study, proposals)
+    import_study(context, AUTHOR, study, proposals)
     add_finished_example(context)
     return True
 
@@ -44,7 +47,7 @@ def add_finished_example(context: Context) -> bool:
     with context.store.read() as db:
         if tasks.get_task(db, study.task.slug):
             return False
-    import_study(context, OPERATOR, study)
+    import_study(context, AUTHOR, study)
     with context.store.write() as db:
         task = tasks.get_task(db, study.task.slug)
         assert task is not None
@@ -54,11 +57,11 @@ def add_finished_example(context: Context) -> bool:
             first_share=FIRST_SHARE,
             planted_share=PLANTED_SHARE,
         )
-        tasks.set_design(db, task.id, design, OPERATOR.name)
+        tasks.set_design(db, task.id, design, AUTHOR.name)
         for annotator in ANNOTATORS:
             # nobody signs in as one of them, and no instance of another study is counted on them
             person = people.get_person(db, annotator.name)
             assert person is not None
             if not members.is_disabled(db, person.id):
-                members.disable(db, person.id, OPERATOR.name)
+                members.disable(db, person.id, AUTHOR.name)
     return True

@@ -15,7 +15,7 @@ from coeval.ui.setup.hosting_tab import HostingTab
 from coeval.ui.setup.import_tab import ImportTab
 from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.plan_tab import PlanTab
-from coeval.ui.setup.prefill_tab import PrefillTab
+from coeval.ui.setup.prefill.prefill_tab import PrefillTab
 from coeval.ui.setup.review.data_tab import DataTab
 from coeval.ui.setup.review.inbox_tab import InboxTab
 from coeval.ui.setup.review.review_tab import ReviewTab

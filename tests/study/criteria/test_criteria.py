@@ -126,3 +126,32 @@ def test_suggestions_are_the_owners_to_take(context: Context, voters: list[Perso
         "The answer should be easy to follow.",
         "The answer should be logically coherent.",
     ]
+
+
+def test_a_vote_can_be_cancelled_and_what_was_established_stays(
+    context: Context, owner: Person, study: Study
+) -> None:
+    import_study(context, owner, study)
+    first = rounds.get_criteria_set(context, owner, "demo")
+    with pytest.raises(NotFoundError, match="none to cancel"):
+        rounds.cancel_vote(context, owner, "demo")
+    opened = rounds.reopen_criteria(context, owner, "demo")
+    rounds.open_round(context, owner, "demo", [Proposal("Be brief."), Proposal("Be true.")])
+    second = rounds.get_round(context, owner, "demo")
+    assert second and second.round == 2
+    ballot = votes(context, owner, Action.APPROVE, Action.APPROVE)
+    rounds.cast_ballot(context, owner, "demo", 0, ballot)
+    with pytest.raises(StaleError, match="has ended"):
+        rounds.cancel_vote(context, owner, "demo", round_id=opened.id)
+    rounds.cancel_vote(context, owner, "demo", round_id=second.id)
+    assert rounds.get_round(context, owner, "demo") is None
+    assert rounds.get_criteria_set(context, owner, "demo") == first
+    with pytest.raises(StaleError, match="has ended"):
+        rounds.cast_ballot(context, owner, "demo", 1, ballot, round_id=second.id)
+    with pytest.raises(StaleError, match="has ended"):
+        rounds.establish(context, owner, "demo", round_id=second.id)
+    with pytest.raises(NotFoundError, match="No vote is open"):
+        rounds.establish(context, owner, "demo")
+    again = rounds.reopen_criteria(context, owner, "demo")
+    assert (again.version, again.ballot) == (2, None) and again.id != opened.id
+    assert [one.text for one in again.proposals] == [one.text for one in opened.proposals]

@@ -19,10 +19,24 @@ from typing import Any
 import httpx
 import pytest
 
-from coeval.domain import Action, Person, Plan, Proposal, Role, Run, Standing, StudyState, Task, Terms, Vote
+from coeval.domain import (
+    Action,
+    Draft,
+    DraftStatus,
+    Person,
+    Plan,
+    Proposal,
+    Role,
+    Run,
+    Standing,
+    StudyState,
+    Task,
+    Terms,
+    Vote,
+)
 from coeval.settings import SignIn, load_settings
 from coeval.store import Store
-from coeval.store.queries import tasks
+from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import enrolments
 from coeval.study.access import OPERATOR, Context
@@ -124,11 +138,20 @@ class World:
         steps.suggest_criterion(self.context, self.people[who], slug, step.instance.id, "Be kind.")
 
     def _fuse(self, slug: str) -> None:
-        """A run that followed an assistant."""
+        """A run that followed an assistant and has an unscored draft, and one that was put away."""
         with self.context.store.write() as db:
             task = tasks.get_task(db, slug)
             assert task is not None
-            drafts.add_run(db, task.id, Run("fusion", "m", "fused", params={"assistants": ["x"]}), None)
+            fused = drafts.add_run(
+                db, task.id, Run("fusion", "m", "fused", params={"assistants": ["x"]}), None
+            )
+            instance = tasks.get_instances_by_external_id(db, task.id, ["1a"])["1a"]
+            current = criteria.get_criteria_set(db, task.id)
+            assert current is not None
+            unread = Draft(instance.id, current.criteria[0].id, None, status=DraftStatus.UNSCORED, raw="Hm.")
+            drafts.record_draft(db, fused.id, unread)
+            old = drafts.add_run(db, task.id, Run("score-only", "m", "old"), None)
+            archive.record_run_archive(db, old.id, OPERATOR.name, archived=True)
 
     def _open_vote(self, slug: str) -> None:
         study = replace(make_study(), task=Task(slug, slug), criteria=(), runs=())

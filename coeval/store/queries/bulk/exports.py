@@ -42,6 +42,7 @@ VOTES = """
 SELECT r.version, r.round, a.name AS evaluator, a.role, b.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
     AND later.annotator = b.annotator AND later.revision > b.revision) THEN 1 ELSE 0 END AS latest,
+  CASE WHEN r.id IN (SELECT ballot_round FROM cancelled_round) THEN 1 ELSE 0 END AS cancelled,
   b.saved_at, p.text AS proposal, p.origin, p.support, p.samples, v.action, v.reason, v.new_text
 FROM vote v
 JOIN ballot b ON b.id = v.ballot
@@ -52,7 +53,8 @@ WHERE r.task = :task ORDER BY r.version, r.round, b.id, v.position
 """
 
 DRAFTS = """
-SELECT r.label AS run, r.protocol, r.model, r.prompt_hash, r.shown, i.external_id AS instance,
+SELECT r.label AS run, r.protocol, r.model, r.prompt_hash, r.shown,
+  CASE WHEN r.id IN (SELECT run FROM archived_run) THEN 1 ELSE 0 END AS archived, i.external_id AS instance,
   c.text AS criterion, d.attempt, d.status, d.score, d.samples_json AS samples, d.reason,
   l.position AS line, l.kind, l.text, d.created_at,
   (SELECT count(*) FROM quote q WHERE q.draft_row = l.id) AS quotes,

@@ -80,7 +80,7 @@ DRAFTS = """
 SELECT r.id AS run, r.label AS run_label, r.shown, i.external_id AS instance, c.text AS criterion,
   d.score, d.samples_json
 FROM current_draft d
-JOIN run r ON r.id = d.run AND r.task = :task
+JOIN run r ON r.id = d.run AND r.task = :task AND r.id NOT IN (SELECT run FROM archived_run)
 JOIN instance i ON i.id = d.instance
 JOIN criteria_set_member m ON m.criterion = d.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = d.criterion
@@ -97,7 +97,7 @@ SELECT r.id AS run, r.label AS run_label, c.text AS criterion, count(q.draft_row
 FROM draft_row l
 LEFT JOIN quote q ON q.draft_row = l.id
 JOIN current_draft d ON d.id = l.draft
-JOIN run r ON r.id = d.run AND r.task = :task
+JOIN run r ON r.id = d.run AND r.task = :task AND r.id NOT IN (SELECT run FROM archived_run)
 JOIN criteria_set_member m ON m.criterion = d.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = d.criterion
 GROUP BY r.id, m.position
@@ -110,7 +110,7 @@ COMPARISONS = """
 SELECT r.label AS run_label, c.text AS criterion, a.document, a.external_id AS first, b.external_id AS second,
   a.system AS first_system, b.system AS second_system, p.preference
 FROM current_comparison p
-JOIN run r ON r.id = p.run AND r.task = :task
+JOIN run r ON r.id = p.run AND r.task = :task AND r.id NOT IN (SELECT run FROM archived_run)
 JOIN criteria_set_member m ON m.criterion = p.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = p.criterion
 JOIN instance a ON a.id = p.first
@@ -121,7 +121,8 @@ ORDER BY r.id, m.position, a.position, b.position
 VOTES = """
 SELECT v.action, count(*) AS n
 FROM vote v JOIN ballot b ON b.id = v.ballot JOIN ballot_round r ON r.id = b.ballot_round AND r.task = :task
-WHERE NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
+WHERE r.id NOT IN (SELECT ballot_round FROM cancelled_round)
+  AND NOT EXISTS (SELECT 1 FROM ballot later WHERE later.ballot_round = b.ballot_round
   AND later.annotator = b.annotator AND later.revision > b.revision)
 GROUP BY v.action
 """
@@ -156,7 +157,7 @@ FINGERPRINT = """
 SELECT
   (SELECT max(id) FROM submission), (SELECT max(id) FROM first_score), (SELECT max(id) FROM draft),
   (SELECT max(id) FROM comparison),
-  (SELECT max(id) FROM run), (SELECT max(id) FROM enrolment WHERE task = :task),
+  (SELECT max(id) FROM run), (SELECT max(id) FROM run_archive), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
   (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch),
   (SELECT group_concat(group_name) FROM (SELECT group_name FROM annotator_group ORDER BY annotator))

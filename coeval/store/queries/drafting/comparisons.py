@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Comparison, Instance
+from coeval.domain import Comparison, Instance, UnscoredDraft
 from coeval.store.engines.statements import rows, scalar, to_json
 from coeval.store.queries.tasks import instance_of
 
@@ -66,3 +66,14 @@ def count_comparisons(db: Database, run: int) -> tuple[int, int]:
     sql = "SELECT count(preference), count(*) - count(preference) FROM current_comparison WHERE run = ?"
     read, unread = db.conn.execute(sql, [run]).fetchone()
     return int(read), int(unread)
+
+
+def list_unscored(db: Database, run: int, limit: int) -> list[UnscoredDraft]:
+    """The first ``limit`` of a run's comparisons whose latest attempt could not be read."""
+    sql = (
+        "SELECT a.external_id || ' and ' || b.external_id, c.text, p.attempt, p.reason, p.raw"
+        " FROM current_comparison p JOIN instance a ON a.id = p.first JOIN instance b ON b.id = p.second"
+        " JOIN criterion c ON c.id = p.criterion WHERE p.run = ? AND p.preference IS NULL"
+        " ORDER BY a.position, b.position, c.id LIMIT ?"
+    )
+    return [UnscoredDraft(*row) for row in db.conn.execute(sql, [run, limit])]

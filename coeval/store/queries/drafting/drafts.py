@@ -10,7 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from coeval.clock import now
-from coeval.domain import Draft, EvaluationRow, Quote, QuotePlace, RowKind, Run
+from coeval.domain import Draft, EvaluationRow, Quote, QuotePlace, RowKind, Run, UnscoredDraft
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
@@ -156,6 +156,16 @@ def count_drafts(db: Database, run: int) -> dict[str, int]:
     """How many instance x criterion pairs of a run are ``ok`` and ``unscored``."""
     sql = "SELECT status, count(*) AS n FROM current_draft WHERE run = ? GROUP BY status"
     return {"ok": 0, "unscored": 0} | {row["status"]: row["n"] for row in db.query(sql, [run])}
+
+
+def list_unscored(db: Database, run: int, limit: int) -> list[UnscoredDraft]:
+    """The first ``limit`` of a run's drafts whose latest attempt is unscored, in the order of the task."""
+    sql = (
+        "SELECT i.external_id, c.text, d.attempt, d.reason, d.raw FROM current_draft d"
+        " JOIN instance i ON i.id = d.instance JOIN criterion c ON c.id = d.criterion"
+        " WHERE d.run = ? AND d.status = 'unscored' ORDER BY i.position, c.id LIMIT ?"
+    )
+    return [UnscoredDraft(*row) for row in db.conn.execute(sql, [run, limit])]
 
 
 def list_undrafted(

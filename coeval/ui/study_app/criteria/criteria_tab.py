@@ -16,6 +16,7 @@ from coeval.ui.components.screen import Screen
 from coeval.ui.components.view import View
 from coeval.ui.panel import MODEL, StudyTab, Update, need_task
 from coeval.ui.study_app.criteria import criteria_views as views
+from coeval.ui.study_app.criteria.cancel_box import CancelBox
 from coeval.ui.study_app.criteria.guide_box import GuideBox
 from coeval.ui.study_app.criteria.ideation_box import build_ideation, read_ideation
 
@@ -130,8 +131,9 @@ class CriteriaTab(StudyTab):
 
     def build(self) -> None:
         self.parts = parts = _build_parts(self.context)
-        self.guide = GuideBox()
-        self.outputs = [*(part for part in parts.all() if not isinstance(part, list)), *self.guide.outputs]
+        self.guide, self.cancel = GuideBox(), CancelBox()
+        own = [part for part in parts.all() if not isinstance(part, list)]
+        self.outputs = [*own, *self.guide.outputs, *self.cancel.outputs]
         chosen = [self.guide.criterion]
         self.on(self.guide.criterion.input, self.on_guide, chosen, self.guide.texts)
         self.on(self.guide.save.click, self.on_guide_save, [*chosen, *self.guide.texts])
@@ -140,6 +142,7 @@ class CriteriaTab(StudyTab):
         self.on(parts.decisions.submit, self.load, [])
         self.on(parts.open_vote.click, self.on_open_vote, [parts.lines])
         self.on(parts.reopen.click, self.on_reopen, [parts.suggested])
+        self.on(self.cancel.cancel.click, self.on_cancel, [self.cancel.round])
         self.on(parts.take.click, self.on_take, [parts.findings])
         model: dict[str, Any] = {**MODEL, "show_progress": "minimal", "show_progress_on": parts.hint}
         self.on(parts.draft.click, self.on_draft, [parts.samples, parts.model, *parts.ideation], **model)
@@ -154,6 +157,11 @@ class CriteriaTab(StudyTab):
 
     def on_reopen(self, person: Person, slug: str, suggested: list[int] | None) -> Update:
         rounds.reopen_criteria(self.context, person, need_task(slug), suggested or ())
+        return self._state(person, slug)
+
+    def on_cancel(self, person: Person, slug: str, round_id: int | None) -> Update:
+        rounds.cancel_vote(self.context, person, need_task(slug), round_id=round_id)
+        gr.Info("The vote is cancelled. Its ballots are kept.")
         return self._state(person, slug)
 
     def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
@@ -210,6 +218,7 @@ class CriteriaTab(StudyTab):
         update |= self.guide.choose(current if owner else None, None)
         said = [(views.suggestion_label(one), one.id) for one in ideas]
         update[parts.suggested] = gr.CheckboxGroup(said, value=[], visible=bool(said))
+        update |= self.cancel.update(round_ if owner and voting else None, current, tally)
         findings = rounds.list_findings(self.context, person, slug) if owner and voting else []
         labels = [(views.finding_label(one), n) for n, one in enumerate(findings)]
         update[parts.findings] = gr.CheckboxGroup(labels, value=[], visible=bool(findings))

@@ -107,7 +107,7 @@ def established_view(current: CriteriaSet | None) -> Node | None:
         el("ol.criteria", *(_criterion_line(criterion) for criterion in current.criteria)),
         el(
             "p.note",
-            f"{from_model} of {len(current.criteria)} come from the model · frozen {when} by "
+            f"{from_model} of {len(current.criteria)} come from the model · fixed {when} by "
             f"{current.established_by}",
         ),
     )

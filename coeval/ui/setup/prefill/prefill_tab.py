@@ -22,15 +22,19 @@ from coeval.study.drafting.worker import Worker
 from coeval.ui.components.numbers import read_decimal
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
-from coeval.ui.setup.following_box import FollowingBox
-from coeval.ui.setup.judge_helps import FusionBox, StepsBox
-from coeval.ui.setup.preset_box import PresetBox
-from coeval.ui.setup.several_box import SeveralBox, comparison_view
+from coeval.ui.setup.prefill.following_box import FollowingBox
+from coeval.ui.setup.prefill.judge_helps import FusionBox, StepsBox
+from coeval.ui.setup.prefill.preset_box import PresetBox
+from coeval.ui.setup.prefill.runs_box import Counted, RunsBox
+from coeval.ui.setup.prefill.several_box import SeveralBox, comparison_view
 from coeval.ui.study_app.criteria.criteria_views import model_hint
 
 EFFORTS = ["", "minimal", "low", "medium", "high"]
 SECONDS = 2.0
 """How often the page asks how far a job is."""
+
+Seen = tuple[object, ...]
+"""What menus and buttons were last drawn from."""
 
 
 class PrefillTab(Tab):
@@ -62,10 +66,10 @@ class PrefillTab(Tab):
                     self.cancel = gr.Button("Cancel the newest", elem_id="job-cancel", scale=0)
                     self.resume = gr.Button("Start it again", elem_id="job-resume", scale=0)
                     self.retry = gr.Button("Send unscored again", elem_id="job-retry", scale=0)
-                with gr.Column(elem_classes="card"):
-                    self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
+                self.runs = RunsBox(self.context, self.task)
                 self.following = FollowingBox(self.context, self.task)
         self.timer = gr.Timer(SECONDS)
+        self.seen = gr.State(())
         self._wire()
 
     def _build_settings(self) -> list[Any]:
@@ -103,12 +107,20 @@ class PrefillTab(Tab):
                 max_length=500,
                 elem_id="prefill-templates",
             )
+            concurrency = gr.Number(
+                0,
+                precision=0,
+                minimum=0,
+                maximum=256,
+                label=f"Requests under way at a time (0: {settings.concurrency}, as the server is set up)",
+                elem_id="prefill-concurrency",
+            )
         label = gr.Textbox("", label="Label (empty: made from the settings)", max_length=120)
         self.several = SeveralBox(self.context, self.task)
         self.steps = StepsBox(self.context, self.task, model)
         self.fusion = FusionBox(self.context, self.task, model)
         own = [model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label]
-        more = [reference, top_p, max_tokens, effort, templates]
+        more = [reference, top_p, max_tokens, effort, templates, concurrency]
         self.presets.fill(
             {
                 "protocol": protocol,
@@ -122,7 +134,7 @@ class PrefillTab(Tab):
         return [*own, *more, *self.several.inputs, self.steps.use, *self.fusion.inputs]
 
     def _wire(self) -> None:
-        state = [self.jobs, self.run, self.cancel, self.resume, self.retry]
+        state = [self.jobs, self.cancel, self.resume, self.retry, self.seen, *self.runs.outputs]
         self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs, *self.following.outputs]
         self.on(self.see.click, self.on_see, self.settings, self.estimate, show_progress="minimal")
         self.on(self.ask.click, self.on_estimate, self.settings, self.estimate, show_progress="minimal")
@@ -133,8 +145,7 @@ class PrefillTab(Tab):
         self.on(self.cancel.click, self.on_cancel, outputs=state)
         self.on(self.resume.click, self.on_resume, outputs=state)
         self.on(self.retry.click, self.on_retry, outputs=state)
-        self.on(self.run.input, self.on_show, [self.run], state)
-        self.on(self.timer.tick, self.on_tick, outputs=[self.jobs], quiet=True)
+        self.on(self.timer.tick, self.on_tick, [self.seen, self.runs.of], state, quiet=True)
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:
@@ -178,8 +189,16 @@ class PrefillTab(Tab):
         settings = replace(read_form(values), pilot=int(pilot or 0))
         return comparison_view(comparing.compare_ways(self.context, person, need_task(slug), settings))
 
-    def on_tick(self, person: Person, slug: str) -> Any:
-        return jobs_view(jobs.list_jobs(self.context, person, slug)) if slug else gr.skip()
+    def on_tick(self, person: Person, slug: str, seen: Seen, unscored_of: str | None) -> Any:
+        """What changed since the last tick: counts by themselves, menus and buttons only when they have to."""
+        if not slug:
+            return gr.skip()
+        listed = jobs.list_jobs(self.context, person, slug)
+        runs = tasks.get_task_state(self.context, person, slug).runs
+        now = _signature(slug, listed, runs)
+        if now == seen:
+            return {self.jobs: jobs_view(listed), **self.runs.follow(runs)}
+        return self._state(person, slug, unscored_of)
 
     def on_cancel(self, person: Person, slug: str) -> Update:
         newest = jobs.list_jobs(self.context, person, need_task(slug))[:1]
@@ -198,11 +217,7 @@ class PrefillTab(Tab):
         self.worker.start(job)
         return self._state(person, slug)
 
-    def on_show(self, person: Person, slug: str, label: str) -> Update:
-        tasks.show_run(self.context, person, need_task(slug), label)
-        return self._state(person, slug)
-
-    def _state(self, person: Person, slug: str) -> Update:
+    def _state(self, person: Person, slug: str, unscored_of: str | None = None) -> Update:
         listed = jobs.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         newest = listed[0] if listed else None
@@ -210,20 +225,19 @@ class PrefillTab(Tab):
         unscored = sum(count for _, _, count in runs)
         return {
             self.jobs: jobs_view(listed),
-            self.run: gr.Dropdown(
-                [
-                    (f"{run.label}: {ok:,} drafts, {bad:,} unscored", run.label)
-                    for run, ok, bad in runs
-                    if run.protocol != "pairwise"
-                ],
-                value=next((run.label for run, _, _ in runs if run.shown), None),
-            ),
             self.cancel: gr.Button(visible=busy),
             self.resume: gr.Button(
                 visible=newest is not None and not busy and newest.state is not JobState.DONE
             ),
             self.retry: gr.Button(visible=newest is not None and not busy and unscored > 0),
+            self.seen: _signature(slug, listed, runs),
+            **self.runs.update(person, slug, unscored_of),
         }
+
+
+def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:
+    newest = (listed[0].id, listed[0].state) if listed else ()
+    return slug, newest, *((run.id, run.shown, bad > 0) for run, _, bad in runs)
 
 
 def doubts_of(settings: RunSettings) -> list[Node]:
@@ -234,7 +248,19 @@ def doubts_of(settings: RunSettings) -> list[Node]:
 def read_form(values: tuple[Any, ...]) -> RunSettings:
     """The form's values as the settings of a run."""
     model, protocol, samples, temperature, price_in, price_out, persona, logprobs, label, *further = values
-    reference, top_p, max_tokens, effort, templates, together, steps, assistants, ablation, plan = further
+    (
+        reference,
+        top_p,
+        max_tokens,
+        effort,
+        templates,
+        concurrency,
+        together,
+        steps,
+        assistants,
+        ablation,
+        plan,
+    ) = further
     return RunSettings(
         model=(model or "").strip(),
         protocol=protocol,
@@ -244,6 +270,7 @@ def read_form(values: tuple[Any, ...]) -> RunSettings:
         max_tokens=int(max_tokens) if max_tokens else None,
         reasoning_effort=effort or "",
         templates=(templates or "").strip(),
+        concurrency=int(concurrency or 0),
         criteria_per_call=int(together),
         reference=bool(reference),
         persona=persona or "",
