@@ -94,29 +94,7 @@ class Jury(Part):
 
         By a criterion without a bench the scores are averaged as they are.
         """
-        parts = [
-            self._sit(part, self.benches.get(str(name)))
-            for name, part in judges.groupby("criterion", sort=False)
-        ]
-        return pd.concat(parts, ignore_index=True) if parts else _summed_up(judges)
-
-    def _sit(self, judges: pd.DataFrame, bench: Bench | None) -> pd.DataFrame:
-        if bench is None:
-            return _summed_up(judges)
-        names = [member.judge for member in bench.members]
-        judges = judges[judges["judge"].isin(names)]
-        table = _summed_up(judges)
-        scores = judges.pivot(index="instance", columns="judge", values="score")
-        grid = scores.reindex(index=table["instance"], columns=names).to_numpy(dtype=float)
-        mean, sd, weight = (
-            np.array([getattr(m, key) for m in bench.members]) for key in ("mean", "sd", "weight")
-        )
-        combined = (
-            weighted_median(grid, weight)
-            if self.kind == "vote"
-            else _combine(self.kind, (grid - mean) / sd, weight)
-        )
-        return table.assign(score=np.clip(bench.intercept + bench.slope * combined, bench.low, bench.high))
+        return _by_criterion(judges, self)
 
 
 class Feature(Part):
@@ -258,7 +236,7 @@ class Fitted(Part):
             ``spread``, ``disagreement``, ``confidence`` (NaN without a deferral) and ``ask_person`` (False
             without one); with ``probabilities`` where the judges have them.
         """
-        table = self.jury.apply(judges) if self.jury else _summed_up(judges)
+        table = _by_criterion(judges, self.jury)
         table = (self.calibration or Calibration(maps={})).apply(table)
         if self.deferral is None:
             return table.assign(confidence=np.nan, ask_person=False)
@@ -302,16 +280,60 @@ def _combine(kind: str, z: Numbers, weight: Numbers) -> Numbers:
     return np.where(known.any(axis=1), total, np.nan)
 
 
-def _summed_up(judges: pd.DataFrame) -> pd.DataFrame:
-    """One row an instance and criterion: the mean over judges, their spread, disagreement and probabilities."""
-    keys = [judges["instance"], judges["criterion"]]
-    grouped = judges.groupby(keys, sort=False)
-    table = grouped.agg(score=("score", "mean"), spread=("spread", "mean")).assign(
-        disagreement=grouped["score"].std()
+def _by_criterion(judges: pd.DataFrame, jury: Jury | None) -> pd.DataFrame:
+    """One row an instance and criterion; without a jury, or a bench, the mean of the judges as they are."""
+    benches = jury.benches if jury else {}
+    parts = [
+        _one_criterion(part, jury.kind if jury else "", benches.get(str(name)))
+        for name, part in judges.groupby("criterion", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else _one_criterion(judges, "", None)
+
+
+def _one_criterion(judges: pd.DataFrame, kind: str, bench: Bench | None) -> pd.DataFrame:
+    if bench:
+        judges = judges[judges["judge"].isin([member.judge for member in bench.members])]
+    names = [member.judge for member in bench.members] if bench else list(judges["judge"].unique())
+    row, instances = pd.factorize(judges["instance"])
+    column = pd.Index(names).get_indexer(pd.Index(judges["judge"]))
+    scores, spreads = np.full((2, len(instances), len(names)), np.nan)
+    scores[row, column] = judges["score"].to_numpy(dtype=float)
+    spreads[row, column] = judges["spread"].to_numpy(dtype=float)
+    n, mean = _known_mean(scores)
+    away = np.where(np.isnan(scores), 0.0, scores - mean[:, None])
+    table = pd.DataFrame(
+        {
+            "instance": instances,
+            "criterion": judges["criterion"].iloc[0] if len(judges) else "",
+            "score": _sit(kind, bench, scores) if bench else mean,
+            "spread": _known_mean(spreads)[1],
+            "disagreement": np.sqrt(
+                np.divide((away**2).sum(axis=1), n - 1, out=np.full(len(n), np.nan), where=n > 1)
+            ),
+        }
     )
     if PROBABILITIES in judges:
-        table[PROBABILITIES] = grouped[PROBABILITIES].agg(_mean_probabilities)
-    return table.reset_index()
+        given = judges.groupby(row)[PROBABILITIES].agg(_mean_probabilities)
+        table[PROBABILITIES] = given.reindex(range(len(table))).to_numpy()
+    return table
+
+
+def _sit(kind: str, bench: Bench, scores: Numbers) -> Numbers:
+    """The bench's score of each line, from lines x members."""
+    mean, sd, weight = (
+        np.array([getattr(m, key) for m in bench.members]) for key in ("mean", "sd", "weight")
+    )
+    combined = (
+        weighted_median(scores, weight) if kind == "vote" else _combine(kind, (scores - mean) / sd, weight)
+    )
+    return np.clip(bench.intercept + bench.slope * combined, bench.low, bench.high)
+
+
+def _known_mean(grid: Numbers) -> tuple[Numbers, Numbers]:
+    """How many numbers of each row are known, and their mean; NaN where none is."""
+    known = ~np.isnan(grid)
+    n = known.sum(axis=1).astype(float)
+    return n, np.divide(np.where(known, grid, 0.0).sum(axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
 
 
 def _mean_probabilities(given: pd.Series) -> tuple[float, ...] | None:
@@ -362,12 +384,13 @@ def _feature_grids(
     for feature in features:
         rows = by_criterion[feature.criterion]
         grids[feature.criterion, feature.answer] = (
-            rows["score"] if feature.answer is None else _probability(rows, feature.answer)
+            rows["score"] if feature.answer is None else probability_of(rows, feature.answer)
         )
     return grids
 
 
-def _probability(rows: pd.DataFrame, place: int) -> pd.Series:
+def probability_of(rows: pd.DataFrame, place: int) -> pd.Series:
+    """The probability of one answer, by the index of ``rows``; NaN where it is not known."""
     given = rows[PROBABILITIES] if PROBABILITIES in rows else pd.Series(None, rows.index, dtype=object)
     return pd.Series(
         [p[place] if isinstance(p, (tuple, list)) and place < len(p) else np.nan for p in given],

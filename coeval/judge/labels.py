@@ -6,7 +6,7 @@ Fitting and certifying take the same type, so that each is handed one part of th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -77,12 +77,19 @@ class Labels:
         """The part that is about some documents: a judge's rows follow the instances that people scored."""
         people = self.people[self.people["document"].isin(list(ids))]
         judges = self.judges[self.judges["instance"].isin(people["instance"].unique())]
-        return replace(self, people=people.reset_index(drop=True), judges=judges.reset_index(drop=True))
+        return self._part(people, judges)
 
     def by_judges(self, names: Collection[str]) -> Labels:
         """The same with the scores of some of the judges."""
-        kept = self.judges[self.judges["judge"].isin(list(names))]
-        return replace(self, judges=kept.reset_index(drop=True))
+        return self._part(self.people, self.judges[self.judges["judge"].isin(list(names))])
+
+    def _part(self, people: pd.DataFrame, judges: pd.DataFrame) -> Labels:
+        """Some of the rows; they were checked with the whole."""
+        part = object.__new__(Labels)
+        object.__setattr__(part, "people", people.reset_index(drop=True))
+        object.__setattr__(part, "judges", judges.reset_index(drop=True))
+        object.__setattr__(part, "scales", self.scales)
+        return part
 
 
 def _check_columns(name: str, table: pd.DataFrame, columns: Collection[str]) -> None:

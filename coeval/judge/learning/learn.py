@@ -1,0 +1,273 @@
+"""A judge learns from people's scores of the dev documents: each step is tried, and kept only where it helps.
+
+The order is that in which it is applied: examples, jury, calibration, and when to ask a person. What is given here is
+all that is looked at: hand over the dev part alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from coeval.judge.fitted import Confidence, Deferral, Example, Fitted, Jury
+from coeval.judge.labels import PROBABILITIES, Labels
+from coeval.judge.learning import calibration, jury
+from coeval.judge.learning.deferral import fit_deferral, known_kinds, separation
+from coeval.judge.learning.examples import Correction, JudgeAgain, choose_examples, judge_with_examples
+from coeval.judge.learning.keeping import RATE, Comparison, compare, told_why
+from coeval.judge.learning.lines import FOLDS, Fold, deal, join_tables, judged_lines
+from coeval.judge.learning.measures import Measures, measure
+from coeval.judge.learning.raters import Seen
+
+EXAMPLES, JURY, CALIBRATION, DEFERRAL = "examples", "jury", "calibration", "when to ask a person"
+MANY_STEPS = 11
+"""Steps of a scale beyond which no cumulative logit is fitted."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is tried. Of what stays with the judge, ``agreement`` within ``within`` is asked on ``coverage`` of it."""
+
+    jury: bool = True
+    calibration: bool = True
+    deferral: bool = True
+    examples: tuple[int, ...] = (2, 4, 8)
+    agreement: float = 0.85
+    coverage: float = 0.8
+    within: float = 0.0
+    folds: int = FOLDS
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What came of it: what was kept, every comparison, and errors before and after by cross-validation.
+
+    ``after`` is of the dev documents, where the steps were chosen, and so a little too good; the certificate is not.
+    """
+
+    fitted: Fitted
+    comparisons: tuple[Comparison, ...]
+    before: Measures
+    after: Measures
+    lines: pd.DataFrame
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The steps that were kept, each once, in their order."""
+        return tuple(dict.fromkeys(c.step for c in self.comparisons if c.kept))
+
+
+def learn(labels: Labels, wishes: Wishes = Wishes(), judge: str = "") -> Study:
+    """Jury, calibration and deferral from the dev documents' labels; see ``learn_with_examples`` for examples too.
+
+    Parameters
+    ----------
+    labels : the dev part, and nothing else.
+    judge : whose scores count before anything is learned; without it the mean of the judges as they are.
+
+    Raises
+    ------
+    InputError
+        If there is no judge of that name.
+    """
+    return _learn(labels, wishes, judge, _count(labels, wishes), (), ())
+
+
+async def learn_with_examples(
+    labels: Labels,
+    corrections: Sequence[Correction],
+    ask: JudgeAgain,
+    *,
+    judge: str,
+    salt: str,
+    wishes: Wishes = Wishes(),
+) -> Study:
+    """As ``learn``, but first the judge is asked again with examples from corrections, as many as ``wishes`` names.
+
+    Every line is asked once for each number, with examples from the other parts of the documents. Where examples are
+    kept, the steps after them learn from the answers with examples; other judges of a jury then stay out of it.
+    """
+    comparisons = _count(labels, wishes) + len(wishes.examples)
+    before = judged_lines(labels, Fitted(jury=jury.single_judge(labels, judge)).apply(labels.judges))
+    tried: list[tuple[Comparison, int, Labels]] = []
+    for number in wishes.examples:
+        asked = await judge_with_examples(
+            labels, corrections, number, ask, judge, salt=salt, folds=wishes.folds, seed=wishes.seed
+        )
+        after = judged_lines(asked, Fitted().apply(asked.judges))
+        tried.append((compare(EXAMPLES, f"{number} examples", "", before, after, comparisons), number, asked))
+    best = max((t for t in tried if t[0].kept), key=lambda t: t[0].gain, default=None)
+    told = tuple(replace(c, kept=best is not None and c is best[0]) for c, _, _ in tried)
+    if best is None:
+        return _learn(labels, wishes, judge, comparisons, told, ())
+    dev = [c for c in corrections if c.document in set(labels.documents)]
+    chosen = tuple(e for name in labels.criteria for e in choose_examples(dev, name, best[1], salt))
+    return _learn(best[2], wishes, judge, comparisons, told, chosen, before)
+
+
+def _learn(
+    labels: Labels,
+    wishes: Wishes,
+    judge: str,
+    comparisons: int,
+    told: tuple[Comparison, ...],
+    examples: tuple[Example, ...],
+    start: pd.DataFrame | None = None,
+) -> Study:
+    base = jury.single_judge(labels, judge) if judge else None
+    before = judged_lines(labels, Fitted(jury=base).apply(labels.judges), wishes.within)
+    rows, folds = list(told), deal(labels, wishes.folds, wishes.seed)
+    bench: jury.Kind | None = None
+    if wishes.jury and len(labels.members) > 1:
+        bench = _try_jury(labels, folds, wishes, before, comparisons, rows)
+
+    def sit(part: Labels) -> Fitted:
+        return Fitted(jury=jury.fit_jury(part, bench) if bench else base)
+
+    stages = tuple(_stage(fold, sit(fold.rest)) for fold in folds)
+    lines = judged_lines(labels, _cross_calibrate(stages, {}), wishes.within)
+    kinds = _try_calibration(labels, stages, lines, comparisons, rows) if wishes.calibration else {}
+    if kinds:
+        lines = judged_lines(labels, _cross_calibrate(stages, kinds), wishes.within)
+    deferral = _try_deferral(lines, wishes, comparisons, rows) if wishes.deferral else None
+    fitted, seen = sit(labels), Seen(labels, sit(labels).apply(labels.judges))
+    maps = calibration.fit_calibration(seen, kinds) if kinds else None
+    fitted = fitted.model_copy(update={"examples": examples, "calibration": maps, "deferral": deferral})
+    return Study(
+        fitted,
+        tuple(rows),
+        measure(before if start is None else start),
+        measure(lines),
+        lines,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A fold on its way: what may be learned from, and what the jury that learned from it says of the rest."""
+
+    seen: Seen
+    own: pd.DataFrame
+
+
+def _stage(fold: Fold, sat: Fitted) -> Stage:
+    return Stage(Seen(fold.rest, sat.apply(fold.rest.judges)), sat.apply(fold.own.judges))
+
+
+def _cross_calibrate(stages: Sequence[Stage], kinds: dict[str, str]) -> pd.DataFrame:
+    """Every line by the maps that were learned on the other parts of the documents."""
+    return join_tables([calibration.fit_calibration(s.seen, kinds).apply(s.own) for s in stages])
+
+
+def _kinds(labels: Labels, criterion: str) -> Iterator[str]:
+    """The maps that are tried by a criterion."""
+    yield "isotonic"
+    if len(labels.scales[criterion].steps) <= MANY_STEPS:
+        yield "ordinal"
+    yield "linear"
+    if len(labels.criteria) > 1:
+        yield "across"
+    if PROBABILITIES in labels.judges:
+        yield "probabilities"
+
+
+def _count(labels: Labels, wishes: Wishes) -> int:
+    """How many comparisons the study makes at most, known before any is made."""
+    juries = len(jury.KINDS) if wishes.jury and len(labels.members) > 1 else 0
+    maps = sum(len(list(_kinds(labels, c))) for c in labels.criteria) if wishes.calibration else 0
+    return max(1, juries + maps + (3 if wishes.deferral else 0))
+
+
+def _try_jury(
+    labels: Labels,
+    folds: Sequence[Fold],
+    wishes: Wishes,
+    before: pd.DataFrame,
+    comparisons: int,
+    rows: list[Comparison],
+) -> jury.Kind | None:
+    """The kind of jury that beats both what stood before and the best single judge with the same help, if one does."""
+
+    grids = [jury.judge_grids(fold.rest) for fold in folds]
+
+    def lines_of(fit: Callable[..., Jury]) -> pd.DataFrame:
+        tables = [
+            Fitted(jury=fit(fold.rest, grids=grid)).apply(fold.own.judges)
+            for fold, grid in zip(folds, grids, strict=True)
+        ]
+        return judged_lines(labels, join_tables(tables), wishes.within)
+
+    best = lines_of(jury.fit_best_judge)
+    tried = []
+    for kind in jury.KINDS:
+        after = lines_of(partial(jury.fit_jury, kind=kind))
+        pair = [compare(JURY, kind, "", stood, after, comparisons) for stood in (before, best)]
+        worse = max(pair, key=lambda c: np.inf if np.isnan(c.p_value) else c.p_value)
+        tried.append((kind, worse))
+    chosen = max((t for t in tried if t[1].kept), key=lambda t: t[1].gain, default=None)
+    rows += [replace(c, kept=chosen is not None and kind == chosen[0]) for kind, c in tried]
+    return chosen[0] if chosen else None
+
+
+def _try_calibration(
+    labels: Labels,
+    stages: Sequence[Stage],
+    before: pd.DataFrame,
+    comparisons: int,
+    rows: list[Comparison],
+) -> dict[str, str]:
+    """The map of each criterion that helps the most, of those that help by more than noise."""
+    tried: dict[str, list[Comparison]] = {}
+    for kind in calibration.KINDS:
+        kinds = {c: kind for c in labels.criteria if kind in _kinds(labels, c)}
+        if not kinds:
+            continue
+        after = judged_lines(labels, _cross_calibrate(stages, kinds))
+        for criterion in kinds:
+            sides = [lines[lines["criterion"] == criterion] for lines in (before, after)]
+            told = compare(CALIBRATION, kind, criterion, sides[0], sides[1], comparisons)
+            tried.setdefault(criterion, []).append(told)
+    chosen = {}
+    for criterion, candidates in tried.items():
+        best = max((c for c in candidates if c.kept), key=lambda c: c.gain, default=None)
+        rows += [replace(c, kept=c is best) for c in candidates]
+        if best:
+            chosen[criterion] = best.candidate
+    return chosen
+
+
+def _try_deferral(
+    lines: pd.DataFrame, wishes: Wishes, comparisons: int, rows: list[Comparison]
+) -> Deferral | None:
+    """The threshold on the kind of confidence that tells best where people agree, if one tells."""
+    tried = []
+    bound = RATE / comparisons
+    for kind in known_kinds(lines):
+        told = separation(lines, kind)
+        kept = bool(told.p_value < bound)
+        row = Comparison(
+            DEFERRAL,
+            kind,
+            "",
+            told.gap,
+            np.nan,
+            np.nan,
+            told.p_value,
+            bound,
+            kept,
+            "" if kept else told_why(told.gap),
+        )
+        tried.append((kind, row))
+    chosen: tuple[Confidence, Comparison] | None = max(
+        (t for t in tried if t[1].kept), key=lambda t: t[1].gain, default=None
+    )
+    rows += [replace(c, kept=chosen is not None and kind == chosen[0]) for kind, c in tried]
+    if chosen is None:
+        return None
+    wished = {"agreement": wishes.agreement, "coverage": wishes.coverage, "within": wishes.within}
+    return fit_deferral(lines, chosen[0], **wished)

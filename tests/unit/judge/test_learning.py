@@ -1,0 +1,267 @@
+"""What a judge learns: baselines, the rule by which a step is kept, maps, juries, and when to ask a person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+from coeval.domain import Scale
+from coeval.errors import InputError
+from coeval.judge.fitted import Fitted, Isotonic, Linear, Ordinal, mark_document
+from coeval.judge.labels import Labels
+from coeval.judge.learning.baselines import baselines
+from coeval.judge.learning.calibration import learn_maps
+from coeval.judge.learning.deferral import fit_deferral
+from coeval.judge.learning.examples import (
+    Correction,
+    Question,
+    Verdict,
+    choose_examples,
+    judge_with_examples,
+    render_examples,
+)
+from coeval.judge.learning.jury import fit_best_judge, fit_jury
+from coeval.judge.learning.learn import Wishes, learn, learn_with_examples
+from coeval.judge.learning.lines import deal, judged_lines
+from coeval.judge.learning.measures import measure
+from coeval.judge.learning.raters import Seen
+from tests.support.studies.simulated_judges import simulate_labels
+
+QUICK = Wishes(folds=5)
+SEEDS = 6
+"""Quick looks; ``python -m tests.benchmarks judge_null`` measures the rates."""
+
+
+def seen_of(labels: Labels) -> Seen:
+    return Seen(labels, Fitted().apply(labels.judges))
+
+
+def test_baselines_say_what_a_judge_has_to_beat() -> None:
+    labels = simulate_labels(1, documents=20, second=False)
+    by_name = {(b.name, b.criterion): b.measures for b in baselines(labels)}
+    lines = judged_lines(labels, Fitted().apply(labels.judges))
+    raw = by_name["raw judge: a", ""]
+    assert raw.rmse == pytest.approx(np.sqrt(((lines["score"] - lines["human"]) ** 2).mean()))
+    assert raw.kendall == pytest.approx(kendalltau(lines["score"], lines["human"]).statistic)
+    assert raw.rmse.ci_low < raw.rmse < raw.rmse.ci_high and raw.rmse.clusters == 20 == raw.documents
+    assert by_name["constant mean", ""].rmse > raw.rmse and by_name["criterion means", "clear"].lines == 40
+    person = by_name["best single person", ""]
+    assert person.lines == 80 and 0 < person.pearson < 1
+    # a mean of other documents says nothing of these: its correlation is by chance below 0, as it must be
+    assert by_name["constant mean", ""].pearson <= 0.1
+    alone = replace(labels, people=labels.people[labels.people["person"] == "P0"])
+    assert next(b for b in baselines(alone) if b.name == "best single person").measures.rmse.reason
+
+
+def test_folds_are_of_whole_documents() -> None:
+    labels = simulate_labels(1, documents=7)
+    folds = deal(labels, 3)
+    assert sorted(d for fold in folds for d in fold.own.documents) == sorted(labels.documents)
+    assert all(not set(fold.own.documents) & set(fold.rest.documents) for fold in folds)
+    assert deal(labels.for_documents(["d1"])) == ()
+
+
+def test_a_judge_without_bias_is_left_alone() -> None:
+    kept = [learn(simulate_labels(seed), QUICK, "a").kept for seed in range(SEEDS)]
+    assert kept == [()] * SEEDS
+
+
+def test_a_bias_by_one_criterion_is_found_and_removed_and_the_others_left() -> None:
+    for seed in range(2):
+        study = learn(simulate_labels(seed, bias=1, second=False), QUICK, "a")
+        assert study.kept == ("calibration",) and study.fitted.calibration
+        assert list(study.fitted.calibration.maps) == ["clear"]
+        assert study.after.rmse < 0.7 * study.before.rmse
+        assert abs((study.lines["score"] - study.lines["human"]).mean()) < 0.15
+        told = next(c for c in study.comparisons if c.kept)
+        assert told.gain.ci_low > 0 and told.p_value < told.bound and told.criterion == "clear"
+
+
+def test_few_documents_teach_nothing() -> None:
+    study = learn(simulate_labels(0, documents=3, bias=2), QUICK, "a")
+    assert study.kept == () and "3 documents" in study.comparisons[0].reason
+    with pytest.raises(InputError, match="no judge 'z'; the judges are a, b"):
+        learn(simulate_labels(0, documents=3), QUICK, "z")
+
+
+def ratings(raw: Sequence[float], given: dict[str, Sequence[float]]) -> Labels:
+    """Each person's scores of instances that one judge scored, each a document of its own."""
+    rows = [
+        (f"i{k}", f"i{k}", "", "c", person, score)
+        for person, scores in given.items()
+        for k, score in enumerate(scores)
+        if not np.isnan(score)
+    ]
+    people = pd.DataFrame(rows, columns=["instance", "document", "system", "criterion", "person", "score"])
+    judges = pd.DataFrame({"instance": [f"i{k}" for k in range(len(raw))], "criterion": "c", "judge": "j"})
+    return Labels(people, judges.assign(score=list(raw), spread=np.nan), {"c": Scale(1, 5)})
+
+
+def test_maps_find_the_scale_of_people_and_keep_leniency_apart() -> None:
+    rng = np.random.default_rng(3)
+    raw = rng.integers(1, 6, 300).astype(float)
+    true = np.clip(raw - 1, 1, 5)
+    # the lenient person saw what the judge liked: who scored what must not look like the judge's merit
+    lenient = np.where((raw >= 4) | (rng.random(300) < 0.3), true + 1, np.nan)
+    labels = ratings(raw, {"strict": true, "lenient": lenient})
+    for kind, of in (("isotonic", Isotonic), ("ordinal", Ordinal), ("linear", Linear)):
+        learned = learn_maps(seen_of(labels), {"c": kind})["c"]
+        assert isinstance(learned.map, of)
+        gap = learned.leniency["lenient"] - learned.leniency["strict"]
+        assert gap > 0.7, kind
+        fitted = Fitted.model_validate({"calibration": {"maps": {"c": learned.map.model_dump()}}})
+        low, high = (float(fitted.apply(labels.judges)["score"][raw == x].iloc[0]) for x in (2, 5))
+        assert 2.2 < high - low < 3.6, kind
+    plain = learn_maps(seen_of(ratings(raw[:9], {"one": true[:9]})), {"c": "isotonic"})["c"]
+    assert plain.map.kind == "identity"
+
+
+def test_a_jury_of_independent_judges_is_kept_and_beats_the_best_of_them() -> None:
+    labels = simulate_labels(5, documents=60, criteria=("clear",))
+    rng = np.random.default_rng(5)
+    human = labels.people.groupby("instance")["score"].mean()
+    parts = [
+        pd.DataFrame({"instance": human.index, "criterion": "clear", "judge": name, "spread": np.nan,
+                      "score": np.clip(human.to_numpy() + rng.normal(0, 1, len(human)), 1, 5)})
+        for name in "xyz"
+    ]  # fmt: skip
+    judged = replace(labels, judges=pd.concat(parts, ignore_index=True))
+    study = learn(judged, QUICK, "x")
+    assert "jury" in study.kept and study.fitted.jury
+    assert {m.judge for m in study.fitted.jury.benches["clear"].members} == set("xyz")
+    best = measure(judged_lines(judged, Fitted(jury=fit_best_judge(judged)).apply(judged.judges)))
+    assert study.after.rmse < best.rmse
+    for kind in ("mean", "ridge", "vote"):
+        lines = judged_lines(judged, Fitted(jury=fit_jury(judged, kind)).apply(judged.judges))
+        assert measure(lines).pearson > best.pearson
+
+
+def lines_of(rng: np.random.Generator, documents: int) -> pd.DataFrame:
+    """Five lines a document, on which people disagree the more the larger the spread, and all alike in a hard document."""
+    n = documents * 5
+    spread, hard = rng.random(n), np.repeat(rng.random(documents) < 0.3, 5)
+    wrong = rng.random(n) < np.where(hard, 0.6, 0.05) * spread * 1.5
+    return pd.DataFrame(
+        {"document": np.repeat(np.arange(documents), 5), "spread": spread, "agree": 1.0 - wrong, "score": 3.0}
+    )
+
+
+def test_what_stays_with_the_judge_keeps_its_guarantee() -> None:
+    """The bound is on an expectation over dev documents: 400 draws of 30, each checked on the same 4,000 others."""
+    rng = np.random.default_rng(11)
+    fresh, lost, stayed = lines_of(rng, 4000), [], []
+    for _ in range(400):
+        told = fit_deferral(lines_of(rng, 30), "samples", agreement=0.9, coverage=0.7)
+        stays = ~told.apply(fresh)["ask_person"].to_numpy()
+        lost.append((stays * (1 - fresh["agree"])).mean())
+        stayed.append(stays.mean())
+    level = 0.1 * 0.7
+    assert np.mean(lost) <= level + 3 * np.std(lost) / np.sqrt(len(lost))
+    # and it is of use: not far below the bound, which one document's whole loss keeps it under
+    assert np.mean(lost) > level - 2 / 31 and np.mean(stayed) > 0.3
+
+
+def test_a_deferral_says_what_it_promises() -> None:
+    lines = lines_of(np.random.default_rng(2), 300)
+    told = fit_deferral(lines, "samples", agreement=0.85, coverage=0.8)
+    assert told.agreement and told.agreement == pytest.approx(1 - told.level / told.coverage)
+    assert "theorem 1" in told.computed and "300 documents" in told.computed
+    none = fit_deferral(lines[:10], "samples", agreement=0.99, coverage=0.5)
+    assert none.threshold is None and none.agreement is None and none.coverage == 0
+    with pytest.raises(InputError, match="agreement 1.2"):
+        fit_deferral(lines, "samples", agreement=1.2, coverage=0.5)
+    study = learn(simulate_labels(3, documents=80, telling=True, second=False), QUICK, "a")
+    assert study.kept == ("when to ask a person",) and study.fitted.deferral
+
+
+def correction(document: int, score: float, drafted: float = 3, **changes: str) -> Correction:
+    values = {
+        "instance": f"i{document}",
+        "document": f"d{document}",
+        "criterion": "clear",
+        "reason": "",
+    } | changes
+    return Correction(**values, input="in", output="out", drafted=drafted, score=score)
+
+
+def test_examples_are_informative_balanced_and_of_other_documents() -> None:
+    corrections = [
+        correction(1, 5, reason="shines"), correction(2, 5), correction(3, 2), correction(4, 3),
+        correction(5, 1), correction(5, 4), correction(6, 1, criterion="true"), correction(1, 4, instance="i9"),
+    ]  # fmt: skip
+    chosen = choose_examples(corrections, "clear", 3, "salt")
+    # the farthest score first, then one of each; d5's people disagree by more than a step
+    assert [x.score for x in chosen] == [5, 2, 3] and chosen[0].reason == "shines"
+    assert chosen[0].document == mark_document("d1", "salt") and "d1" not in chosen[0].model_dump_json()
+    assert len(choose_examples(corrections, "clear", 9, "salt")) == 4
+    text = render_examples(chosen)
+    assert "Score: 5\nReason: shines" in text and text.count("Example") == 3
+
+
+def learned_with(seed: int, bias: float, cure: bool) -> tuple[tuple[str, ...], list[Question], float]:
+    """A stub that overrates the first criterion by ``bias``, and not once it has examples, if it can be cured."""
+    labels = simulate_labels(seed, documents=30, bias=bias, second=False)
+    said = labels.judges.set_index(["instance", "criterion"])["score"]
+    documents = labels.people.drop_duplicates("instance").set_index("instance")["document"]
+    corrections = [
+        Correction(i, documents[i], c, f"in {i}", f"out {i}", said[i, c], score)
+        for i, c, score in labels.people[["instance", "criterion", "score"]].itertuples(
+            index=False, name=None
+        )
+    ]
+    asked: list[Question] = []
+    rng = np.random.default_rng(seed)
+
+    async def ask(questions: Sequence[Question]) -> list[Verdict]:
+        asked.extend(questions)
+        shift = bias if cure else 0
+        return [
+            Verdict(
+                said[q.instance, q.criterion]
+                - (shift if q.criterion == "clear" else 0)
+                + rng.choice([0, 0, -1, 1]) / 4
+            )
+            for q in questions
+        ]
+
+    study = asyncio.run(
+        learn_with_examples(
+            labels, corrections, ask, judge="a", salt="s", wishes=replace(QUICK, examples=(2, 4))
+        )
+    )
+    for question in asked:
+        own = mark_document(documents[question.instance], "s")
+        assert question.examples and all(own != x.document for x in question.examples)
+    return study.kept, asked, float(study.after.rmse)
+
+
+def test_examples_from_corrections_are_kept_where_they_cure_and_left_where_they_do_not() -> None:
+    kept, asked, _ = learned_with(1, 1.0, cure=True)
+    assert kept == ("examples",) and len(asked) == 2 * 120
+    assert learned_with(1, 0.0, cure=False)[0] == ()
+    # examples that do not cure: the calibration does
+    assert learned_with(1, 1.0, cure=False)[0] == ("calibration",)
+
+
+def test_the_sealed_part_gives_no_examples() -> None:
+    labels = simulate_labels(1, documents=6, second=False).for_documents(["d0", "d1", "d2"])
+    sealed = [correction(4, 5), correction(5, 1)]
+
+    async def ask(questions: Sequence[Question]) -> list[Verdict]:
+        assert all(q.examples == () for q in questions)
+        return [Verdict(3.0)] * len(questions)
+
+    judged = asyncio.run(judge_with_examples(labels, sealed, 4, ask, "a", salt="s"))
+    assert len(judged.judges) == 12
+
+    async def ask_too_few(questions: Sequence[Question]) -> list[Verdict]:
+        return []
+
+    with pytest.raises(ValueError, match="12 questions were asked and 0 answered"):
+        asyncio.run(judge_with_examples(labels, sealed, 4, ask_too_few, "a", salt="s"))
