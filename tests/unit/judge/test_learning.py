@@ -34,7 +34,7 @@ from coeval.judge.learning.raters import Seen
 from tests.support.studies.simulated_judges import simulate_labels
 
 QUICK = Wishes(folds=5)
-SEEDS = 6
+SEEDS = 4
 """Quick looks; ``python -m tests.benchmarks judge_null`` measures the rates."""
 
 
@@ -143,7 +143,7 @@ def test_a_jury_of_independent_judges_is_kept_and_beats_the_best_of_them() -> No
 
 
 def lines_of(rng: np.random.Generator, documents: int) -> pd.DataFrame:
-    """Five lines a document, on which people disagree the more the larger the spread, and all alike in a hard document."""
+    """Five lines a document: people disagree the more the larger the spread, and most in a hard document."""
     n = documents * 5
     spread, hard = rng.random(n), np.repeat(rng.random(documents) < 0.3, 5)
     wrong = rng.random(n) < np.where(hard, 0.6, 0.05) * spread * 1.5
@@ -221,13 +221,10 @@ def learned_with(seed: int, bias: float, cure: bool) -> tuple[tuple[str, ...], l
     async def ask(questions: Sequence[Question]) -> list[Verdict]:
         asked.extend(questions)
         shift = bias if cure else 0
+        noise = rng.choice([0.0, 0.25, -0.25], len(questions))
         return [
-            Verdict(
-                said[q.instance, q.criterion]
-                - (shift if q.criterion == "clear" else 0)
-                + rng.choice([0, 0, -1, 1]) / 4
-            )
-            for q in questions
+            Verdict(said[q.instance, q.criterion] - shift * (q.criterion == "clear") + other)
+            for q, other in zip(questions, noise, strict=True)
         ]
 
     study = asyncio.run(
