@@ -23,6 +23,12 @@ def test_only_the_use_case_that_certifies_opens_a_seal() -> None:
     assert inside == {module}, "the query of both parts is private to its file"
 
 
+ASKING = "judge.running"
+"""What asks a judge away from a study. It keeps answers in a ledger, which is a file of its own."""
+
+LEDGER = ("store.Store", "store.queries.drafting.calls")
+
+
 def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
     """It is handed ``Labels`` of the dev part, and has no way to ask for others."""
     wrong = [
@@ -31,5 +37,16 @@ def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
         if is_in(room_of(path), "judge")
         for name in (*ours(path), *imports(path))
         if any(is_in(name, place) for place in ("store", "study", "sqlite3", "sqlite_utils"))
+        and not (is_in(room_of(path), ASKING) and any(is_in(name, place) for place in LEDGER))
+    ]
+    wrong += [
+        f"{name_of(path)} imports {name}"
+        for path in FILES
+        if any(
+            is_in(room_of(path), f"judge.{room}")
+            for room in ("learning", "labels", "fitted", "frozen", "certificate")
+        )
+        for name in ours(path)
+        if is_in(name, ASKING)
     ]
     assert not wrong, "\n".join(wrong)
