@@ -50,3 +50,24 @@ def test_what_fits_a_judge_cannot_reach_the_store_or_a_use_case() -> None:
         if is_in(name, ASKING)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+LABELS = (
+    "store.queries.scrutiny",
+    "store.queries.bulk",
+    "study.statistics",
+    "study.exporting",
+    "study.computing",
+)
+"""Where people's scores of all documents are read."""
+
+
+def test_what_asks_or_fits_judges_reads_no_scores_of_people_but_by_the_seal() -> None:
+    wrong = [
+        f"{name_of(path)} imports {name}"
+        for path in FILES
+        if any(is_in(room_of(path), room) for room in ("study.judging", "study.drafting", "llm", "judge"))
+        for name in ours(path)
+        if any(is_in(name, place) for place in LABELS)
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -503,6 +503,8 @@ ELSEWHERE = {
     "coeval.study.drafting.before.comparing.run_pilot": "cli/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
     "coeval.study.judging.sealing.seal_task": "",
+    "coeval.study.judging.fitting.fit_judge": "",
+    "coeval.study.judging.certifying.certify": "",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 

@@ -6,6 +6,7 @@ is written into its query, and ``open_seal`` cannot give one unrecorded, since i
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from sqlite_utils import Database
@@ -86,3 +87,35 @@ def count_labels(
         (Part(row["part"]), Arm(row["arm"])): (row["people"], row["documents"], row["scores"])
         for row in rows(db, COUNTS, values)
     }
+
+
+JUDGED = f"""
+SELECT r.label AS judge, i.external_id AS instance, c.text AS criterion, d.score, d.samples_json
+FROM current_draft d
+JOIN run r ON r.id = d.run AND r.task = :task
+JOIN instance i ON i.id = d.instance
+JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part = :part
+JOIN criteria_set_member m ON m.criterion = d.criterion AND m.criteria_set = :criteria_set
+JOIN criterion c ON c.id = d.criterion
+ORDER BY r.id, i.position, m.position
+"""
+
+
+def list_judged(
+    db: Database, task: int, criteria_set: int, seal: Seal, part: Part
+) -> list[tuple[str, str, str, float | None, tuple[float, ...]]]:
+    """What judges, by the labels of their runs, scored in a part: judge, instance, criterion, score, its samples.
+
+    No label of a person is in it, so either part may be read.
+    """
+    values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(part)}
+    return [
+        (
+            row["judge"],
+            row["instance"],
+            row["criterion"],
+            row["score"],
+            tuple(json.loads(row["samples_json"])),
+        )
+        for row in rows(db, JUDGED, values)
+    ]

@@ -1,0 +1,78 @@
+"""The calibration plot as SVG text, so that a certificate's page needs nothing beside itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, sqrt
+
+from coeval.judge.certificate.findings import number
+from coeval.judge.certificate.schema import Bin
+
+SIZE, LEFT, BELOW, ROOM = 340.0, 44.0, 40.0, 10.0
+"""In SVG units: the whole drawing, the room for the axes' words, and the room at the other sides."""
+
+LEAST, MOST = 3.5, 9.0
+"""Radii of the smallest and the largest bin."""
+
+
+def draw_calibration(bins: Sequence[Bin]) -> str:
+    """People's mean over the judge's mean, bin by bin, beside the line on which both are the same.
+
+    Whiskers are intervals of 95%; the area of a point goes with its number of lines.
+    """
+    values = [
+        value
+        for one in bins
+        for value in (one.judge, one.people.value, one.people.low, one.people.high)
+        if value is not None
+    ]
+    low, high = floor(min(values)), ceil(max(values))
+    high = max(high, low + 1)
+
+    def x(value: float) -> float:
+        return LEFT + (value - low) / (high - low) * (SIZE - LEFT - ROOM)
+
+    def y(value: float) -> float:
+        return SIZE - BELOW - (value - low) / (high - low) * (SIZE - BELOW - ROOM)
+
+    step = max(1, (high - low) // 10)
+    parts = [_line(x(low), y(low), x(high), y(high), "same")]
+    for tick in range(low, high + 1, step):
+        parts += [
+            _line(x(low), y(tick), x(high), y(tick), "grid"),
+            _text(x(low) - 8, y(tick) + 4, f"{tick}", "end"),
+        ]
+        parts.append(_text(x(tick), y(low) + 18, f"{tick}", "middle"))
+    largest = max(one.lines for one in bins)
+    for one in bins:
+        if one.people.value is None:
+            continue
+        if one.people.low is not None and one.people.high is not None:
+            bottom, top = max(one.people.low, low), min(one.people.high, high)
+            parts.append(_line(x(one.judge), y(bottom), x(one.judge), y(top), "whisker"))
+        radius = max(LEAST, MOST * sqrt(one.lines / largest))
+        parts.append(
+            f'<circle class="point" cx="{x(one.judge):.1f}" cy="{y(one.people.value):.1f}" r="{radius:.1f}"/>'
+        )
+    parts.append(_text((LEFT + SIZE - ROOM) / 2, SIZE - 6, "the judge's mean", "middle"))
+    middle = (SIZE - BELOW + ROOM) / 2
+    turned = f"translate(13 {middle:.0f}) rotate(-90)"
+    parts.append(f'<text class="word" transform="{turned}" text-anchor="middle">people\'s mean</text>')
+    return (
+        f'<svg class="plot" viewBox="0 0 {SIZE:.0f} {SIZE:.0f}" role="img" aria-label="{describe_bins(bins)}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def describe_bins(bins: Sequence[Bin]) -> str:
+    """The plot in words, of digits and fixed words only."""
+    told = [f"where the judge says {number(one.judge)} people say {number(one.people.value)}" for one in bins]
+    return f"Calibration: {'; '.join(told)}."
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text class="word" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'

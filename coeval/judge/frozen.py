@@ -1,0 +1,134 @@
+"""A judge as it is after fitting and before its certificate: what was learned, and everything that was tried."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from coeval.judge.certificate.rivals import as_number
+from coeval.judge.certificate.schema import Hash, Number
+from coeval.judge.fitted import Fitted, Part
+from coeval.judge.labels import Labels
+from coeval.judge.learning.baselines import baselines
+from coeval.judge.learning.learn import Study
+
+
+class Tried(Part):
+    """A step, or one candidate of it, beside what stood before, by cross-validation over the dev documents.
+
+    ``gain`` is the fall of the mean squared error (of the step on when to ask a person, the rise of agreement), above 0
+    where it helps; it is kept where the one-sided ``p_value`` is below ``bound``.
+    """
+
+    step: str
+    candidate: str
+    criterion: str
+    gain: Number
+    p_value: float | None
+    bound: float
+    kept: bool
+    reason: str = ""
+
+
+class DevBaseline(Part):
+    """What a judge has to beat, on the dev part."""
+
+    name: str
+    note: str
+    lines: int
+    rmse: Number
+
+
+class DevPart(Part):
+    """What the judge was fitted on."""
+
+    documents: int
+    lines: int
+    people: int
+    scores: int
+    arms: str
+    leaned: bool
+    labels: Hash
+
+
+class FrozenJudge(Part):
+    """A judge that nothing changes any more. ``judge`` is the run it starts from, ``members`` are those it hears."""
+
+    judge: str
+    members: tuple[str, ...]
+    models: tuple[str, ...]
+    prompts: tuple[Hash, ...]
+    fitted: Fitted
+    dev: DevPart
+    baselines: tuple[DevBaseline, ...]
+    tried: tuple[Tried, ...]
+    before: Number
+    """The root mean squared error before anything was learned, and after, by cross-validation."""
+    after: Number
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all that decides what it says of an output: members, prompts, what was fitted."""
+        return hash_judge(self.members, self.prompts, self.fitted)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What was kept, in sentences."""
+        return tuple(
+            f"{one.step.capitalize()}{f' by “{one.criterion}”' if one.criterion else ''}: {one.candidate}."
+            for one in self.tried
+            if one.kept
+        )
+
+
+def hash_judge(members: tuple[str, ...], prompts: tuple[str, ...], fitted: Fitted) -> str:
+    """See ``FrozenJudge.hash``."""
+    decides = {"members": members, "prompts": prompts, "fitted": fitted.model_dump(mode="json")}
+    text = json.dumps(decides, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def list_members(fitted: Fitted, judge: str) -> tuple[str, ...]:
+    """The judges that what was fitted hears; ``judge`` where it hears no jury."""
+    if fitted.jury is None:
+        return (judge,)
+    return tuple(sorted({member.judge for bench in fitted.jury.benches.values() for member in bench.members}))
+
+
+def describe_tried(study: Study) -> tuple[Tried, ...]:
+    """Every comparison of a study."""
+    return tuple(
+        Tried(
+            step=one.step,
+            candidate=one.candidate,
+            criterion=one.criterion,
+            gain=as_number(one.gain),
+            p_value=one.p_value if one.p_value == one.p_value else None,
+            bound=one.bound,
+            kept=one.kept,
+            reason=one.reason,
+        )
+        for one in study.comparisons
+    )
+
+
+def describe_baselines(labels: Labels) -> tuple[DevBaseline, ...]:
+    """The baselines on the dev part, over all criteria."""
+    return tuple(
+        DevBaseline(name=one.name, note=one.note, lines=one.measures.lines, rmse=as_number(one.measures.rmse))
+        for one in baselines(labels)
+        if not one.criterion
+    )
+
+
+def describe_dev(labels: Labels, study: Study, arms: str, leaned: bool, labels_hash: str) -> DevPart:
+    """What a study was fitted on."""
+    return DevPart(
+        documents=len(labels.documents),
+        lines=len(study.lines),
+        people=int(labels.people["person"].nunique()),
+        scores=len(labels.people),
+        arms=arms,
+        leaned=leaned,
+        labels=labels_hash,
+    )

@@ -1,0 +1,169 @@
+"""The one place where sealed labels are read: a frozen judge is held against them, and the reading is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from coeval import __version__
+from coeval.clock import now
+from coeval.domain import CriteriaSet, Group, Person
+from coeval.domain.seals import Opening, Part, Seal
+from coeval.errors import InputError, NotFoundError
+from coeval.judge.certificate.proving import MARGIN, Facts, write_certificate
+from coeval.judge.certificate.schema import Certificate, EarlierOpening
+from coeval.judge.fitted import Fitted
+from coeval.judge.frozen import FrozenJudge
+from coeval.store import Database
+from coeval.store.queries.judging import labels, seals
+from coeval.store.queries.people import members
+from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.judging.fitting import read_frozen, require_criteria
+from coeval.study.judging.labelling import Chosen, Judged, choose_labels
+from coeval.study.judging.sealing import require_seal
+
+LEAST_MARGIN, MOST_MARGIN = 0.01, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """Everything that a certificate rests on but the sealed labels."""
+
+    seal: Seal
+    criteria: CriteriaSet
+    frozen: FrozenJudge
+    dev: Chosen
+    judged: list[Judged]
+    openings: list[Opening]
+    documents: dict[Part, int]
+    groups: dict[int, Group]
+
+
+def confirm_opening(number: int) -> str:
+    """What an owner types to open the seal for the how manieth time."""
+    return f"opening {number}"
+
+
+@use_case(OWNERS)
+def certify(context: Context, person: Person, slug: str, typed: str, margin: float = MARGIN) -> Certificate:
+    """Open the seal: hold the newest fitted judge against the sealed labels, and keep the certificate.
+
+    That the labels were read is recorded in the transaction that reads them, and is never taken back.
+
+    Args:
+        typed: ``opening 1`` for the first opening, and so on: it says how often the seal was opened.
+        margin: of equivalence, as a share of each scale's range.
+
+    Raises:
+        NotFoundError: the task is not sealed, or no judge was fitted.
+        InputError: ``typed`` is something else, the margin cannot be, or there is nothing to certify on.
+    """
+    if not LEAST_MARGIN <= margin <= MOST_MARGIN:
+        raise InputError(
+            f"A margin of {margin:.1%} of the scale's range cannot be: choose from {LEAST_MARGIN:.0%} to "
+            f"{MOST_MARGIN:.0%}."
+        )
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        seals.add_newcomers(db, task.id, require_seal(db, task.id, slug))
+        ready = _prepare(db, slug)
+        _check_confirmed(ready, typed)
+        # nothing above has seen a sealed label; the judge is frozen, and its scores of these documents are fixed
+        opening, given = labels.open_seal(
+            db, task.id, ready.criteria.id, ready.seal, ready.frozen.hash, person.name
+        )
+    sealed = choose_labels(given, ready.judged, ready.criteria)
+    certificate = _write(task.name, ready, opening, sealed, margin)
+    with context.store.write() as db:
+        seals.record_certificate(db, opening.id, certificate.model_dump_json())
+    return certificate
+
+
+def _prepare(db: Database, slug: str) -> Ready:
+    task = require_task(db, slug)
+    seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
+    stored = seals.get_fitted(db, seal.id)
+    if stored is None:
+        raise NotFoundError(f"No judge of “{slug}” was fitted yet: learn from the dev part first.")
+    counts = labels.count_labels(db, task.id, current.id, seal)
+    if not any(part is Part.CERTIFICATE for part, _ in counts):
+        raise InputError(
+            "Nobody has scored a sealed document yet, so that there is nothing to certify on: the seal stays closed."
+        )
+    judged = labels.list_judged(db, task.id, current.id, seal, Part.CERTIFICATE)
+    frozen = read_frozen(stored)
+    absent = set(frozen.members) - {judge for judge, _, _, score, _ in judged if score is not None}
+    if absent:
+        names = ", ".join(f"“{name}”" for name in sorted(absent))
+        raise InputError(
+            f"The run {names} has not scored any sealed document: draft with it first; the seal stays closed."
+        )
+    dev = choose_labels(
+        labels.list_dev_labels(db, task.id, current.id, seal),
+        labels.list_judged(db, task.id, current.id, seal, Part.DEV),
+        current,
+    )
+    return Ready(
+        seal,
+        current,
+        frozen,
+        dev,
+        judged,
+        seals.list_openings(db, seal.id),
+        seals.count_parts(db, seal.id),
+        {person: Group(group) for person, group in members.list_groups(db).items()},
+    )
+
+
+def _check_confirmed(ready: Ready, typed: str) -> None:
+    expected = confirm_opening(len(ready.openings) + 1)
+    if " ".join(typed.lower().split()) != expected:
+        times = len(ready.openings)
+        told = (
+            "has not been opened yet"
+            if not times
+            else f"was opened {times} time{'s' if times > 1 else ''} before"
+        )
+        raise InputError(
+            f"The seal {told}, and each opening stays on record: to open it now, type “{expected}”."
+        )
+
+
+def _write(task: str, ready: Ready, opening: Opening, sealed: Chosen, margin: float) -> Certificate:
+    frozen, judges = ready.frozen, sealed.labels.judges
+    facts = Facts(
+        made_at=now(),
+        task=task,
+        judge=frozen.judge if len(frozen.members) == 1 else f"a jury of {len(frozen.members)} judges",
+        judge_hash=frozen.hash,
+        models=frozen.models,
+        prompts=frozen.prompts,
+        steps=frozen.kept,
+        arms=sealed.arms,
+        leaned=sealed.leaned,
+        opening=opening.number,
+        earlier=tuple(EarlierOpening(at=one.opened_at, judge=one.judge_hash) for one in ready.openings),
+        share=ready.seal.share,
+        sealed_at=ready.seal.sealed_at,
+        dev_documents=ready.documents[Part.DEV],
+        sealed_documents=ready.documents[Part.CERTIFICATE],
+        code=__version__,
+        kind=_kind_of(ready.groups, sealed),
+        margin=margin,
+    )
+    heard = sealed.labels.by_judges(frozen.members).judges
+    raw: dict[str, pd.DataFrame] = {
+        name: Fitted().apply(judges[judges["judge"] == name])
+        for name in dict.fromkeys((frozen.judge, *frozen.members))
+    }
+    return write_certificate(facts, ready.dev.labels, sealed.labels, frozen.fitted.apply(heard), raw)
+
+
+def _kind_of(groups: dict[int, Group], sealed: Chosen) -> Literal["expert", "skilled", "crowd"]:
+    """What the alternative annotator test takes the people for: its margin goes by it."""
+    kinds = {groups.get(int(person)) for person in sealed.labels.people["person"].unique()}
+    if kinds == {Group.EXPERT}:
+        return "expert"
+    return "crowd" if kinds == {Group.CROWD} else "skilled"

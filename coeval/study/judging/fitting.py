@@ -1,0 +1,133 @@
+"""A judge is fitted on the dev part: what helps on documents it was not learned from is kept, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain import CriteriaSet, Person, Run, Task
+from coeval.domain.seals import FittedJudge, Part, Seal
+from coeval.errors import InputError, NotFoundError
+from coeval.judge.certificate.proving import hash_table
+from coeval.judge.certificate.rivals import as_number
+from coeval.judge.frozen import (
+    FrozenJudge,
+    describe_baselines,
+    describe_dev,
+    describe_tried,
+    list_members,
+)
+from coeval.judge.learning.learn import Study, Wishes, learn
+from coeval.store import Database
+from coeval.store.queries import criteria
+from coeval.store.queries.drafting import drafts
+from coeval.store.queries.judging import labels, seals
+from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.judging.labelling import Chosen, choose_labels
+from coeval.study.judging.sealing import require_seal
+
+
+@dataclass(frozen=True)
+class DevStudy:
+    """What a judge is fitted from: the dev part and nothing of the other."""
+
+    seal: Seal
+    runs: tuple[Run, ...]
+    chosen: Chosen
+
+
+@use_case(OWNERS)
+def fit_judge(
+    context: Context, person: Person, slug: str, judge: str = "", wishes: Wishes | None = None
+) -> FrozenJudge:
+    """Learn from people's scores of the dev part, and freeze the judge that comes of it; those before it stay.
+
+    Args:
+        judge: the label of the run to start from; empty for the one that annotators see, or the only one.
+        wishes: which steps are tried; all by default. A jury is tried among all runs.
+
+    Raises:
+        NotFoundError: the task is not sealed, or has no criteria or no run.
+        InputError: no dev document has scores of both people and the judge, or there is no such run.
+    """
+    with context.store.write() as db:
+        task = require_task(db, slug)
+        seals.add_newcomers(db, task.id, require_seal(db, task.id, slug))
+        dev = _read_dev(db, task, slug)
+    start = choose_run(dev.runs, judge, slug)
+    known = dev.chosen.labels
+    if known.people.empty:
+        raise InputError(
+            "Nobody has scored a document of the dev part yet: a judge learns from people's scores, so have some "
+            "scrutinised first."
+        )
+    if start.label not in known.members:
+        raise InputError(
+            f"The run “{start.label}” has not scored any document of the dev part: draft with it first."
+        )
+    frozen = _freeze(dev, start, learn(known, wishes or Wishes(), start.label))
+    with context.store.write() as db:
+        text = frozen.model_dump_json()
+        seals.record_fitted(db, dev.seal.id, FittedJudge(text, frozen.hash, person.name))
+    return frozen
+
+
+def _read_dev(db: Database, task: Task, slug: str) -> DevStudy:
+    seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
+    given = labels.list_dev_labels(db, task.id, current.id, seal)
+    judged = labels.list_judged(db, task.id, current.id, seal, Part.DEV)
+    return DevStudy(seal, tuple(drafts.list_runs(db, task.id)), choose_labels(given, judged, current))
+
+
+def require_criteria(db: Database, task: Task) -> CriteriaSet:
+    """The task's current criteria.
+
+    Raises:
+        NotFoundError: none are established yet.
+    """
+    current = criteria.get_criteria_set(db, task.id)
+    if current is None:
+        raise NotFoundError(f"“{task.slug}” has no established criteria: vote on them first, or import them.")
+    return current
+
+
+def choose_run(runs: tuple[Run, ...], label: str, slug: str) -> Run:
+    """The run of that label, or the one that is shown, or the first.
+
+    Raises:
+        NotFoundError: there is no run at all.
+        InputError: there is none of that label.
+    """
+    if not runs:
+        raise NotFoundError(
+            f"“{slug}” has no run of a judge yet: draft with a model in Set-up, or import its scores."
+        )
+    if label:
+        named = next((run for run in runs if run.label == label), None)
+        if named is None:
+            names = ", ".join(f"“{run.label}”" for run in runs)
+            raise InputError(f"There is no run “{label[:80]}”; the runs are: {names}.")
+        return named
+    return next((run for run in runs if run.shown), runs[0])
+
+
+def _freeze(dev: DevStudy, start: Run, study: Study) -> FrozenJudge:
+    members = list_members(study.fitted, start.label)
+    heard = [run for run in dev.runs if run.label in members]
+    known = dev.chosen.labels
+    return FrozenJudge(
+        judge=start.label,
+        members=members,
+        models=tuple(dict.fromkeys(run.model for run in heard)),
+        prompts=tuple(dict.fromkeys(run.prompt_hash for run in heard if len(run.prompt_hash) == 64)),
+        fitted=study.fitted,
+        dev=describe_dev(known, study, dev.chosen.arms, dev.chosen.leaned, hash_table(known.people)),
+        baselines=describe_baselines(known),
+        tried=describe_tried(study),
+        before=as_number(study.before.rmse),
+        after=as_number(study.after.rmse),
+    )
+
+
+def read_frozen(stored: FittedJudge) -> FrozenJudge:
+    """The judge that a stored text holds."""
+    return FrozenJudge.model_validate_json(stored.json)

@@ -1,0 +1,152 @@
+"""Fitting never depends on a sealed label, and a certificate is the only thing that does, each time on record."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.domain import Person, Role
+from coeval.domain.seals import Opening
+from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.judge.certificate.schema import Certificate
+from coeval.judge.frozen import FrozenJudge
+from coeval.judge.learning.learn import Wishes
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.store.queries import tasks
+from coeval.store.queries.judging import seals
+from coeval.study.access import OPERATOR, Context
+from coeval.study.importing.importing import import_study
+from coeval.study.judging import certifying
+from coeval.study.judging.certifying import certify
+from coeval.study.judging.fitting import fit_judge
+from coeval.study.judging.sealing import seal_task
+from coeval.ui.server.roles import load_rules
+from tests.support.studies.scored_study import scored
+
+QUICK = Wishes(jury=False, deferral=False, folds=3)
+TURNED = """
+UPDATE {table} SET score = 6 - score WHERE instance IN (SELECT i.id FROM instance i
+  JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')
+"""
+
+ONLY_FITS: dict[str, Callable[[Context], Any]] = {
+    "sealing.seal_task": lambda context: None,  # done before: a task is sealed once
+    "fitting.fit_judge": lambda context: fit_judge(context, OPERATOR, "demo", wishes=QUICK),
+}
+"""Every use case of judging that does not open the seal, and how it is called: what it gives may not depend on it."""
+
+OPENS = {"certifying.certify"}
+
+
+@pytest.fixture(scope="module")
+def sealed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sealed") / "coeval.db"
+    context = Context(Store(path), load_settings({}, db=path))
+    import_study(context, OPERATOR, scored(["Ana", "Ben", "Cem"], 16, blind=16))
+    seal_task(context, OPERATOR, "demo")
+    context.store.close()
+    return path
+
+
+@pytest.fixture
+def sealed(sealed_file: Path, tmp_path: Path) -> Context:
+    return copied(sealed_file, tmp_path / "coeval.db")
+
+
+def copied(file: Path, path: Path) -> Context:
+    shutil.copyfile(file, path)
+    return Context(Store(path), load_settings({}, db=path))
+
+
+def openings(context: Context) -> list[Opening]:
+    with context.store.read() as db:
+        task = tasks.get_task(db, "demo")
+        assert task
+        seal = seals.get_seal(db, task.id)
+        assert seal
+        return seals.list_openings(db, seal.id)
+
+
+def test_nothing_but_a_certificate_depends_on_a_sealed_label(sealed_file: Path, tmp_path: Path) -> None:
+    """Two files differ in every sealed score: whatever fits gives the same from both, whatever certifies does not."""
+    own = {key.removeprefix("coeval.study.judging.") for key in load_rules() if ".study.judging." in key}
+    assert own == ONLY_FITS.keys() | OPENS, "a use case of judging is not tried here"
+    plain, turned = copied(sealed_file, tmp_path / "a.db"), copied(sealed_file, tmp_path / "b.db")
+    with turned.store.write() as db:
+        for table in ("submission", "first_score"):
+            db.conn.execute(TURNED.format(table=table))
+    for name, call in ONLY_FITS.items():
+        assert call(plain) == call(turned), name
+        assert not openings(plain) and not openings(turned), name
+    first, second = (certify(one, OPERATOR, "demo", "opening 1") for one in (plain, turned))
+    assert first.hashes.judge == second.hashes.judge and first.hashes.labels != second.hashes.labels
+    assert first.by_criterion != second.by_criterion
+
+
+def test_each_opening_is_confirmed_recorded_and_said_for_ever_after(sealed: Context) -> None:
+    with pytest.raises(NotFoundError, match="No judge of “demo” was fitted yet"):
+        certify(sealed, OPERATOR, "demo", "opening 1")
+    frozen: FrozenJudge = fit_judge(sealed, OPERATOR, "demo", wishes=QUICK)
+    assert frozen.judge == "first" and frozen.dev.documents == 8 and not frozen.dev.leaned
+    for typed in ("", "yes", "opening 2"):
+        with pytest.raises(InputError, match="has not been opened yet, .* type “opening 1”"):
+            certify(sealed, OPERATOR, "demo", typed)
+    assert not openings(sealed)
+    first: Certificate = certify(sealed, OPERATOR, "demo", " Opening  1 ")
+    with pytest.raises(InputError, match="was opened 1 time before, .* type “opening 2”"):
+        certify(sealed, OPERATOR, "demo", "opening 1")
+    second: Certificate = certify(sealed, OPERATOR, "demo", "opening 2", margin=0.2)
+    assert (first.opening, second.opening) == (1, 2) and first.earlier == ()
+    assert [one.judge for one in second.earlier] == [frozen.hash] == [first.hashes.judge]
+    assert "opening 2 of the seal" in second.findings[1] and second.margin_share == 0.2
+    stored = openings(sealed)
+    assert [Certificate.model_validate_json(one.certificate) for one in stored] == [first, second]
+    assert first.split.used == 8 and first.people.arms == "blind" and first.people.people == 3
+    assert not any(name in first.model_dump_json() for name in ("Ana", "Ben", "Cem"))
+
+
+def test_labels_that_were_read_count_even_where_nothing_came_of_it(
+    sealed: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit_judge(sealed, OPERATOR, "demo", wishes=QUICK)
+
+    def fails(*given: Any) -> Certificate:
+        raise RuntimeError("the machine is out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(certifying, "write_certificate", fails)
+        with pytest.raises(RuntimeError):
+            certify(sealed, OPERATOR, "demo", "opening 1")
+    assert [one.certificate for one in openings(sealed)] == [""]
+    assert certify(sealed, OPERATOR, "demo", "opening 2").opening == 2
+
+
+def test_what_cannot_be_certified_leaves_the_seal_closed(context: Context, owner: Person) -> None:
+    import_study(context, OPERATOR, scored(["Ana", "Ben"], 8))
+    with pytest.raises(NotFoundError, match="“demo” is not sealed yet"):
+        fit_judge(context, owner, "demo")
+    seal_task(context, owner, "demo")
+    with pytest.raises(InputError, match="There is no run “other”; the runs are: “first”"):
+        fit_judge(context, owner, "demo", "other")
+    frozen = fit_judge(context, owner, "demo", wishes=QUICK)
+    assert frozen.dev.leaned and frozen.dev.arms == "assisted"
+    with pytest.raises(InputError, match="A margin of 90.0%"):
+        certify(context, owner, "demo", "opening 1", margin=0.9)
+    with context.store.write() as db:
+        db.conn.execute(
+            "UPDATE draft SET status = 'unscored', score = NULL WHERE instance IN (SELECT i.id FROM instance i"
+            " JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')"
+        )
+    with pytest.raises(InputError, match="has not scored any sealed document.* the seal stays closed"):
+        certify(context, owner, "demo", "opening 1")
+    assert not openings(context)
+    for role in (Role.RESEARCHER, Role.ANNOTATOR):
+        with pytest.raises(NotAllowedError):
+            fit_judge(context, Person("Rae", role), "demo")
+        with pytest.raises(NotAllowedError):
+            certify(context, Person("Rae", role), "demo", "opening 1")
