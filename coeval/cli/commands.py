@@ -10,6 +10,7 @@ from coeval.cli.criteria import add_criteria
 from coeval.cli.drafting import add_draft
 from coeval.cli.importing import add_import
 from coeval.cli.inviting import add_invite
+from coeval.cli.judge import add_judge
 from coeval.cli.output import add_output
 from coeval.cli.planning import add_plan
 from coeval.cli.replicating import add_replicate
@@ -44,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_criteria(commands, task)
     add_draft(commands, task)
     add_batch(commands, task, common)
+    add_judge(commands)
     add_output(commands, task)
     add_plan(commands, task)
     add_replicate(commands)

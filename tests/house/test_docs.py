@@ -18,6 +18,7 @@ from tests.benchmarks import (
     beside,
     cost,
     coverage,
+    gate,
     hanna,
     prefill,
     saves,
@@ -110,4 +111,5 @@ GOALS = {
     "start": [start.GOAL],
     "coverage": [coverage.COVERED[0], coverage.ERRED[1]],
     "hanna": [hanna.GOAL],
+    "gate": list(gate.GOALS.values()),
 }

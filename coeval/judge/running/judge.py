@@ -92,7 +92,7 @@ class Judge:
             One row for each row of ``frame`` and criterion, in their order: ``instance``, ``document``, ``system``,
             ``criterion``, ``raw`` (the judge's score, nan where none could be read), ``score`` (on people's scale),
             ``spread`` (the standard deviation of its answers, nan under two), ``ask_person`` (whether a person should
-            look) and ``reason`` (why there is no score).
+            look: by what was fitted, and wherever there is no score) and ``reason`` (why there is no score).
 
         Raises:
             InputError: a column is missing, or an id stands there twice.
@@ -148,6 +148,7 @@ class Judge:
                     REMEDY,
                     on_result=store,
                     protocol_of=asker.beside,
+                    replay=asked.replay,
                     should_stop=stop.is_set,
                     on_progress=bar.show,
                 )
@@ -182,7 +183,8 @@ class Judge:
             ]
         )
         table = lines.join(scored, on=["instance", "criterion"])
-        return table.assign(instance=table["external"])[list(COLUMNS)]
+        for_people = table["ask_person"].astype(bool) | table["score"].isna()
+        return table.assign(instance=table["external"], ask_person=for_people)[list(COLUMNS)]
 
     @property
     def _names(self) -> list[str]:

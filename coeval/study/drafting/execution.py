@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval.domain import Answer, Ask, Draft, DraftStatus, ImportedDraft, Person, Request
-from coeval.llm.client.failures import CallError, Failure
+from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Person
 from coeval.llm.protocols.protocol import Item, Judgment
-from coeval.llm.running.judging import UNFORESEEN, Judged, judge_item
+from coeval.llm.running.judging import UNFORESEEN, Judged, judge_item, without_asking_again
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
 from coeval.store.queries import tasks
@@ -108,7 +107,7 @@ async def _draft_held(
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
         settings = await _write_what_is_missing(context, slug, settings, runner.ask)
         prepared = prepare_run(context, person, slug, settings)
-        ask = _without_asking_again(runner.ask) if settings.replay else runner.ask
+        ask = without_asking_again(runner.ask) if settings.replay else runner.ask
         work = _Work(context, prepared, ask, hold)
         summary = await run_all(
             prepared.items,
@@ -231,21 +230,6 @@ class _Judged:
             )
             for criterion, draft in self.judgment.drafts.items()
         ]
-
-
-def _without_asking_again(ask: Ask) -> Ask:
-    """For a replay: where the ledger holds no second answer, the first one stands, read or unread."""
-
-    async def replay(request: Request, sample: int) -> Answer:
-        try:
-            return await ask(request, sample)
-        except CallError as error:
-            first = [turn for turn in request.messages if turn.role == "assistant"]
-            if error.kind is not Failure.NOT_IN_LEDGER or not first:
-                raise
-            return Answer(first[-1].content)
-
-    return replay
 
 
 def _further(ask: Ask, attempt: int) -> Ask:

@@ -1,0 +1,178 @@
+"""``python -m coeval judge run|gate|check``: a judge from its file, without a study."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from coeval.domain import Instance
+    from coeval.judge.running.judge import Asked, Judge
+
+
+def add_judge(commands: argparse._SubParsersAction) -> None:
+    judge = commands.add_parser("judge", help="score outputs by a judge.json, hold a gate, check for drift")
+    kinds = judge.add_subparsers(required=True, metavar="run|gate|check")
+    asking = _build_asking()
+    inputs = _build_inputs()
+    run = kinds.add_parser("run", parents=[asking, inputs], help="score every output by every criterion")
+    run.add_argument("--out", type=Path, metavar="F.csv", help="where the scores go (default: the terminal)")
+    run.add_argument(
+        "--write-batch", type=Path, metavar="F.jsonl", help="write the questions instead, for a batch service"
+    )
+    run.set_defaults(command=_run, opens_file=False)
+    gate = kinds.add_parser(
+        "gate",
+        parents=[asking, inputs],
+        help="test that a new system is no worse than an old one",
+        epilog="Exit codes: 0 no worse, 3 a regression, 4 it cannot be decided, 1 an error, 2 wrong options.",
+    )
+    gate.add_argument("--system", required=True, metavar="NEW", help="as the column “system” names it")
+    gate.add_argument("--against", required=True, metavar="OLD")
+    gate.add_argument(
+        "--margin", type=float, default=-0.1, help="the loss in points that is let pass (default -0.1)"
+    )
+    gate.add_argument(
+        "--min-n", type=int, default=50, metavar="N", help="fewest documents to decide by (default 50)"
+    )
+    gate.add_argument("--level", type=_read_level, default=0.05, help="chance of a wrong word (default .05)")
+    gate.add_argument(
+        "--labels", type=Path, metavar="F", help="people's scores of some outputs: instance, criterion, score"
+    )
+    gate.add_argument("--junit", type=Path, metavar="F.xml", help="write a JUnit file as well")
+    gate.set_defaults(command=_gate, opens_file=False)
+
+
+def _build_asking() -> argparse.ArgumentParser:
+    """The judge, and how its models are asked."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("judge", type=Path, metavar="judge.json")
+    parser.add_argument(
+        "--ledger", type=Path, default=Path("coeval-ledger.db"), metavar="F.db",
+        help="keeps every answer, so that nothing is paid for twice (default: coeval-ledger.db)",
+    )  # fmt: skip
+    parser.add_argument("--concurrency", type=int, default=0, metavar="N")
+    parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
+    parser.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
+    return parser
+
+
+def _build_inputs() -> argparse.ArgumentParser:
+    """The outputs that are judged, and where their answers come from."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument(
+        "--input", required=True, type=Path, metavar="F", help="CSV, JSONL or Excel with input and output"
+    )
+    parser.add_argument("--map", nargs="*", default=[], metavar="FIELD=COLUMN", help="columns of other names")
+    parser.add_argument("--replay", action="store_true", help="answer from the ledger alone, without network")
+    parser.add_argument(
+        "--read-batch", nargs="+", type=Path, default=[], metavar="F.jsonl",
+        help="read the results of a batch first, and answer from them",
+    )  # fmt: skip
+    return parser
+
+
+def _read_level(text: str) -> float:
+    if not 0 < (level := float(text)) < 0.5:
+        raise argparse.ArgumentTypeError(f"{text} is no level: give a number between 0 and .5, such as .05")
+    return level
+
+
+def _run(options: argparse.Namespace) -> None:
+    from coeval.cli.importing import read_mapping
+    from coeval.judge.running.batches import write_questions
+    from coeval.judge.running.inputs import load_outputs
+    from coeval.judge.running.judge import Judge
+    from coeval.safe_csv import to_csv
+
+    judge = Judge.load(options.judge)
+    instances = load_outputs(options.input, read_mapping(options.map))
+    if options.write_batch:
+        batch = write_questions(judge.file, instances, options.write_batch, options.ledger)
+        print(*batch.paths, sep="\n")
+        print(f"{batch.written:,} questions", file=sys.stderr)
+        return
+    table = _score(judge, instances, options)
+    text = to_csv(table)
+    if options.out:
+        _write(options.out, text)
+    else:
+        print(text, end="")
+    _tell(table)
+
+
+def _score(judge: Judge, instances: list[Instance], options: argparse.Namespace) -> pd.DataFrame:
+    from dataclasses import replace
+
+    from coeval.judge.running.batches import read_results
+    from coeval.llm.running.batch_files import ENDPOINT
+
+    asked = _read_asked(options)
+    if options.read_batch:
+        received = read_results(options.read_batch, options.ledger, asked.prices)
+        print(*received.bad_lines, received, sep="\n", file=sys.stderr)
+        asked = replace(asked, replay=True, endpoint=ENDPOINT)
+    return judge.score_instances(instances, asked)
+
+
+def _read_asked(options: argparse.Namespace) -> Asked:
+    from coeval.judge.running.judge import Asked
+    from coeval.llm.running.ledger import Prices
+
+    return Asked(
+        ledger=options.ledger,
+        progress=sys.stderr.isatty(),
+        concurrency=options.concurrency,
+        prices=Prices(options.price_in, options.price_out),
+        replay=getattr(options, "replay", False),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    from coeval.errors import InputError
+
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _tell(table: pd.DataFrame) -> None:
+    """What came of it, on stderr; exit code 1 where some outputs have no score."""
+    lost = int(table["score"].isna().sum())
+    said = f"{table['instance'].nunique():,} outputs, {len(table):,} scores"
+    said += f", {int(table['ask_person'].sum()):,} of them for a person to look at"
+    if lost:
+        reason = next((reason for reason in table["reason"] if reason), "")
+        said += f"; {lost:,} without a score: {reason}"
+    print(said, file=sys.stderr)
+    if lost:
+        raise SystemExit(1)
+
+
+def _gate(options: argparse.Namespace) -> None:
+    from coeval.cli.importing import read_mapping
+    from coeval.judge.gate.deciding import EXIT_CODES, Terms, hold_gate, tell_basis
+    from coeval.judge.gate.junit import write_junit
+    from coeval.judge.running.inputs import add_people, load_labels, load_outputs
+    from coeval.judge.running.judge import Judge
+
+    terms = Terms(options.system, options.against, options.margin, options.min_n, options.level)
+    judge = Judge.load(options.judge)
+    instances = load_outputs(options.input, read_mapping(options.map))
+    labels = load_labels(options.labels) if options.labels else {}
+    terms.check([one.system for one in instances])
+    table = add_people(_score(judge, instances, options), judge.file, instances, labels)
+    gate = hold_gate(table, judge.file, terms)
+    if options.junit:
+        write_junit(options.junit, gate, judge.file.name)
+    print(gate)
+    print(tell_basis(gate, judge.file))
+    if code := EXIT_CODES[gate.outcome]:
+        raise SystemExit(code)
