@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from coeval.cli.batches import add_batch
 from coeval.cli.criteria import add_criteria
-from coeval.cli.drafting import add_draft
 from coeval.cli.importing import add_import
 from coeval.cli.inviting import add_invite
-from coeval.cli.judge import add_judge
+from coeval.cli.judging.batches import add_batch
+from coeval.cli.judging.drafting import add_draft
+from coeval.cli.judging.judge import add_judge
 from coeval.cli.output import add_output
 from coeval.cli.planning import add_plan
 from coeval.cli.replicating import add_replicate

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coeval.cli.judging_options import (
+from coeval.cli.judging.judging_options import (
     add_judging_options,
     add_preset_option,
     read_given,

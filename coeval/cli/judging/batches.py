@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from coeval.cli.judging_options import add_judging_options, read_judging_options
+from coeval.cli.judging.judging_options import add_judging_options, read_judging_options
 from coeval.study.access import OPERATOR, Context
 
 
