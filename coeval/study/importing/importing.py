@@ -14,6 +14,7 @@ from coeval.store import Database
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.criteria.listed import parse_criteria_lines
 from coeval.study.importing.imported_work import ImportReport, write_work
 from coeval.study.importing.staging import Staging, portions, stage_import
 from coeval.study.tasks import check_task
@@ -34,12 +35,14 @@ def import_file(
     description: str = "",
     roles: Mapping[str, ColumnRole] | None = None,
     group: Group | None = None,
+    criteria_lines: Sequence[str] = (),
 ) -> ImportReport:
     """Import a file or folder into a task, which is made where there is none yet.
 
     ``name`` and ``description`` are those of a new task; without them it has those of the file. ``roles`` says who
     may see which further column, for columns that the task does not have yet; the others get one by rule. ``group`` is
-    that of the file's people who are new here, where it names none for them.
+    that of the file's people who are new here, where it names none for them. ``criteria_lines`` are established with
+    the file, without a vote (see ``listed.parse_criteria_lines``).
 
     Raises:
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
@@ -53,6 +56,10 @@ def import_file(
         columns={**stated.columns, **(roles or {})},
     )
     source = replace(source, task=task, group=group)
+    if any(line.strip() for line in criteria_lines):
+        if source.criteria:
+            raise InputError("The file brings criteria of its own: leave the box of criteria empty.")
+        source = replace(source, criteria=tuple(parse_criteria_lines(criteria_lines, task.scale)))
     return _import(context, person, source, ())
 
 

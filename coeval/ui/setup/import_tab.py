@@ -22,8 +22,9 @@ from coeval.study import tasks
 from coeval.study.access import OWNERS
 from coeval.study.importing.columns import list_columns
 from coeval.study.importing.importing import ImportReport, import_file
-from coeval.study.tasks import make_slug
+from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.estimate_words import plural
+from coeval.ui.components.next_step import next_view
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
@@ -79,8 +80,8 @@ class ImportTab(Tab):
             named = [self.seen, *self.columns.values(), *self.roles.menus]
             self.on(menu.input, self.on_roles, named, self.roles.view)
         self.on(self.into.input, self.on_into, [self.into], self.new_task)
-        texts = [self.into, self.name, self.description]
-        done = [*self.outputs, self.name, self.description, self.go, self.task]
+        texts = [self.into, self.name, self.description, self.criteria]
+        done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.task]
         given = [*chosen, *texts, self.seen, *self.columns.values(), *self.roles.menus]
         self.on(self.go.click, self.on_import, given, done)
 
@@ -89,6 +90,7 @@ class ImportTab(Tab):
             label="Files",
             file_count="multiple",
             type="filepath",
+            height=140,
             elem_id="import-file",
         )
         self.into = gr.Radio([("A new task", NEW)], value=NEW, label="Import into", elem_id="import-into")
@@ -100,6 +102,13 @@ class ImportTab(Tab):
                 lines=2,
                 max_length=20_000,
                 elem_id="import-description",
+            )
+            self.criteria = gr.Textbox(
+                label="Criteria, one a line",
+                info="May stay empty: you can draft or write them later, and vote on them.",
+                lines=2,
+                max_length=50_000,
+                elem_id="import-criteria",
             )
         formats = [("recognise it", "auto"), *((each.title, each.name) for each in FORMATS)]
         self.format = gr.Dropdown(formats, value="auto", label="Format", elem_id="import-format")
@@ -114,11 +123,12 @@ class ImportTab(Tab):
         self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
 
     def load(self, person: Person, slug: str) -> Update:
-        names = {task.slug: task.name for task in tasks.list_tasks(self.context, person)}
-        own = [(f"{names[slug]} (the task chosen above)", CHOSEN)] if slug in names else []
+        listed = {task.slug: task for task in tasks.list_tasks(self.context, person)}
+        own = [(f"{listed[slug].name} (the task chosen above)", CHOSEN)] if slug in listed else []
+        new = not own or bool(listed[slug].origin)  # nobody means to import into the demo
         return {
-            self.into: gr.Radio([*own, ("A new task", NEW)], value=CHOSEN if own else NEW),
-            self.new_task: gr.Column(visible=not own),
+            self.into: gr.Radio([*own, ("A new task", NEW)], value=NEW if new else CHOSEN),
+            self.new_task: gr.Column(visible=new),
         }
 
     def on_into(self, person: Person, slug: str, into: str | None) -> gr.Column:
@@ -192,6 +202,7 @@ class ImportTab(Tab):
         into: str | None,
         name: str | None,
         description: str | None,
+        criteria: str | None,
         seen: Seen,
         *chosen: Any,
     ) -> Update:
@@ -208,6 +219,7 @@ class ImportTab(Tab):
                 report = import_file(
                     self.context, person, path, task, format=format or "auto", mapping=mapping, roles=roles,
                     name=texts.get("name", ""), description=texts.get("description", ""),
+                    criteria_lines=(criteria or "").splitlines() if texts else (),
                 )  # fmt: skip
             return self._done(person, report)
         except CoevalError as error:
@@ -237,8 +249,9 @@ class ImportTab(Tab):
             **self.load(person, report.task),
             self.name: "",
             self.description: "",
+            self.criteria: "",
             self.go: gr.Button(interactive=False),
-            self.note: _report(report),
+            self.note: _report(report, tasks.get_task_state(self.context, person, report.task)),
             self.task: task_choices(self.context, person, report.task),
         }
 
@@ -328,12 +341,12 @@ def _refused(error: CoevalError) -> Node:
     return el("div.card.error", el("h4", "Nothing was imported"), el("p", tell(error)), role="alert")
 
 
-def _report(report: ImportReport) -> Node:
+def _report(report: ImportReport, stands: TaskState) -> Node:
     return el(
         "div.card.done",
         el("h4", "Imported" if report.changed else "Nothing new"),
         el("p", str(report)),
         el("ul", *(el("li", line) for line in report.notes)) if report.notes else None,
-        el("p", el("a", "Open the task ↗", href=f"../?task={report.task}")),
+        next_view(stands, in_setup=True),
         role="status",
     )

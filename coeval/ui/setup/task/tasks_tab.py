@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -13,6 +12,7 @@ from coeval.domain import Person, Scale, Task
 from coeval.errors import InputError
 from coeval.study import tasks
 from coeval.study.tasks import TaskState, make_slug
+from coeval.ui.components.next_step import checklist_view, next_view
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el, markdown_view, table
 from coeval.ui.panel import Event, Tab, Update
@@ -189,57 +189,8 @@ def _state_view(stands: TaskState) -> Node:
     return el(
         "div.card",
         el("h4", "Where it stands"),
-        el("ul.checklist", *(el("li.done" if step.done else "li", step.text) for step in list_steps(stands))),
-        _next_view(stands),
+        checklist_view(stands),
+        next_view(stands, in_setup=True),
         table(["Run", "Protocol", "Drafts", "Unscored", ""], [list(row) for row in runs]) if runs else None,
         el("p", el("a", "Open the task ↗", href=f"../?task={slug}")),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of setting a study up: what is there of it, and where its next part is done."""
-
-    done: bool
-    text: str
-    todo: str
-    address: str
-
-
-def list_steps(stands: TaskState) -> list[Step]:
-    """The steps of a study in their order."""
-    slug, n_runs = stands.task.slug, len(stands.runs)
-    return [
-        Step(
-            bool(stands.task.description),
-            "described" if stands.task.description else "not described yet",
-            "write its description on the left: the model and the people read it",
-            f"?task={slug}&tab=tasks",
-        ),
-        Step(
-            stands.n_instances > 0,
-            f"{stands.n_instances:,} instances imported",
-            "import its instances",
-            f"?task={slug}&tab=import",
-        ),
-        Step(
-            stands.version > 0,
-            f"criteria set version {stands.version}, {stands.n_criteria} criteria",
-            "draft or write criteria, vote, and establish them",
-            f"../?task={slug}&tab=criteria",
-        ),
-        Step(
-            n_runs > 0,
-            f"{n_runs} run{'' if n_runs == 1 else 's'} drafted or imported",
-            "pre-fill the evaluations",
-            f"?task={slug}&tab=prefill",
-        ),
-    ]
-
-
-def _next_view(stands: TaskState) -> Node:
-    step = next((step for step in list_steps(stands) if not step.done), None)
-    if step is None:
-        address = f"../?task={stands.task.slug}&tab=scrutiny"
-        return el("p", "Next: ", el("a", "scrutinise the drafts", href=address), ", and invite others to.")
-    return el("p", "Next: ", el("a", step.todo, href=step.address), ".")

@@ -7,13 +7,14 @@ from typing import Any
 
 import gradio as gr
 
-from coeval.domain import Origin, Person, Proposal, Role
+from coeval.domain import Origin, Person, Proposal, Role, Task
 from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.criteria import guides, rounds
 from coeval.study.drafting import proposing
+from coeval.ui.components.next_step import steps_line
 from coeval.ui.components.screen import Screen
-from coeval.ui.components.view import View
+from coeval.ui.components.view import Node, View
 from coeval.ui.panel import MODEL, StudyTab, Update, need_task
 from coeval.ui.study_app.criteria import criteria_views as views
 from coeval.ui.study_app.criteria.cancel_box import CancelBox
@@ -193,6 +194,13 @@ class CriteriaTab(StudyTab):
     def _no_task(self, person: Person) -> Update:
         return {self.parts.card: views.no_task_view(person.role is Role.OWNER)}
 
+    def _next(self, person: Person, task: Task) -> list[Node]:
+        """For owners: the way on from the demo, or the next step of a study that is not set up yet."""
+        if task.origin in views.TAGS:
+            return [views.own_data_view()]
+        line = steps_line(tasks.get_task_state(self.context, person, task.slug, counted=False))
+        return [line] if line else []
+
     def _state(self, person: Person, slug: str) -> Update:
         """The whole tab as it stands for this person."""
         parts, owner = self.parts, person.role is Role.OWNER
@@ -205,7 +213,7 @@ class CriteriaTab(StudyTab):
         may_reopen = owner and current is not None and not voting
         ideas = rounds.list_suggestions(self.context, person, slug) if may_reopen else []
         update: Update = {
-            parts.card: views.task_card(task),
+            parts.card: [views.task_card(task), *(self._next(person, task) if owner else [])],
             parts.main: None if voting else done or views.waiting_view(owner),
             parts.established: done if voting else None,
             parts.ballot_box: gr.Column(visible=voting),

@@ -33,6 +33,17 @@ def task_card(task: Task) -> Node:
     )
 
 
+def own_data_view() -> Node:
+    """The way from the demo to a study of one's own."""
+    return el(
+        "div.card.steps",
+        el("p", el("b", "This is an example to try. "), "For a study of your own, start with a table of outputs: ",
+           el("a", "import your own data", href="admin?tab=import"), "."),
+        el("p.note", "1 Import and describe · 2 Criteria · 3 Pre-fill with a model, or judge without drafts · "
+           "4 Scrutinise · 5 Agreement"),
+    )  # fmt: skip
+
+
 def no_task_view(owner: bool) -> Node:
     body: Node = (
         el("p", "Describe one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")
