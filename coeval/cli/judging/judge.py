@@ -45,6 +45,24 @@ def add_judge(commands: argparse._SubParsersAction) -> None:
     )
     gate.add_argument("--junit", type=Path, metavar="F.xml", help="write a JUnit file as well")
     gate.set_defaults(command=_gate, opens_file=False)
+    check = kinds.add_parser(
+        "check",
+        parents=[asking],
+        help="ask the certificate's questions again: does the endpoint still answer as it did?",
+        epilog="Exit codes: 0 no drift shown, 3 drift, 4 it cannot be told, 1 an error, 2 wrong options.",
+    )
+    check.add_argument(
+        "--questions", type=Path, metavar="F",
+        help="a table with the inputs and outputs of the study (default: questions.jsonl beside the judge)",
+    )  # fmt: skip
+    check.add_argument(
+        "--level", type=_read_level, default=0.01, help="chance of a false alarm (default .01)"
+    )
+    check.add_argument(
+        "--passes", type=_read_passes, default=0, metavar="N",
+        help="how often each question is asked (default: twice where one answer makes a score, else once)",
+    )  # fmt: skip
+    check.set_defaults(command=_check, opens_file=False)
 
 
 def _build_asking() -> argparse.ArgumentParser:
@@ -80,6 +98,12 @@ def _read_level(text: str) -> float:
     if not 0 < (level := float(text)) < 0.5:
         raise argparse.ArgumentTypeError(f"{text} is no level: give a number between 0 and .5, such as .05")
     return level
+
+
+def _read_passes(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 20:
+        raise argparse.ArgumentTypeError(f"{text} passes cannot be made: give a number from 1 to 20")
+    return int(text)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -176,3 +200,29 @@ def _gate(options: argparse.Namespace) -> None:
     print(tell_basis(gate, judge.file))
     if code := EXIT_CODES[gate.outcome]:
         raise SystemExit(code)
+
+
+def _check(options: argparse.Namespace) -> None:
+    import asyncio
+
+    from coeval.judge.artifact.files import load_judge
+    from coeval.judge.running.checking import check_judge
+    from coeval.judge.running.inputs import load_outputs
+
+    judge = load_judge(options.judge)
+    beside = options.judge.parent / "questions.jsonl"
+    path = options.questions or (beside if beside.is_file() else None)
+    samples = load_outputs(path) if path else []
+    check = asyncio.run(check_judge(judge, samples, _read_asked(options), options.passes))
+    drift = check.drift
+    print(
+        f"{check.answered} of {check.asked} questions were answered readably; the scores moved by {drift.shift:+.1%} "
+        f"of the scale (p = {drift.p_value:.3g})."
+    )
+    if not check.tells:
+        print("CANNOT TELL: too few questions were answered to say whether the endpoint changed.")
+        raise SystemExit(4)
+    if drift.shown(options.level):
+        print(f"DRIFT: the endpoint does not answer as it did (false alarm: {options.level:.2g} at most).")
+        raise SystemExit(3)
+    print(f"No drift shown at a level of {options.level:.2g}.")

@@ -26,7 +26,8 @@ def document_of(instance: Instance) -> str:
 class Asker:
     """How one of a judge's models asks, as the file has it.
 
-    ``protocol`` shows every example; ``beside`` gives the one for an instance, which shows none from its document.
+    ``protocol`` shows every example, ``plain`` none; ``beside`` gives the one for an instance, which shows all but
+    those from its document.
     """
 
     def __init__(self, judge: JudgeFile, asking: Asking, templates: Path) -> None:
@@ -40,7 +41,7 @@ class Asker:
         self._criteria = {number: each.build() for number, each in enumerate(judge.criteria, 1)}
         self._task = judge.task.build()
         self._known: dict[tuple[Example, ...], Protocol] = {}
-        self.protocol = self._with(judge.fitted.examples)
+        self.protocol, self.plain = self._with(judge.fitted.examples), self._with(())
         if self.protocol.prompt_hash != asking.prompt_hash:
             raise InputError(
                 f"The prompt texts of “{asking.judge}” are not those that the judge was made with (their hash is "

@@ -128,7 +128,7 @@ class Judge:
     ) -> None:
         def store(outcomes: Sequence[Outcome[Item, Judged]]) -> None:
             for outcome in outcomes:
-                for number, draft in _drafts_of(outcome):
+                for number, draft in drafts_of(outcome):
                     drafts[name, outcome.item.instance, number] = draft
 
         runner = build_runner(
@@ -191,7 +191,7 @@ class Judge:
         return [asking.judge for asking in self.file.judges]
 
 
-def _drafts_of(outcome: Outcome[Item, Judged]) -> Iterable[tuple[int, ImportedDraft]]:
+def drafts_of(outcome: Outcome[Item, Judged]) -> Iterable[tuple[int, ImportedDraft]]:
     """What came of an item, by its criteria; where nothing came, why."""
     if outcome.result is not None:
         return outcome.result.judgment.drafts.items()
