@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coeval.datasets import demo
+from coeval.datasets.annotation.registry import ANNOTATION_TOOLS
 from coeval.datasets.evallogs.registry import EVAL_LOGS
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.ratings import rating_tables
@@ -35,6 +36,7 @@ FORMATS: tuple[Format, ...] = (
     rating_tables.FORMAT,
     loading.FORMAT,
     *EVAL_LOGS,
+    *ANNOTATION_TOOLS,
     demo.FORMAT,
 )
 """From the most general to the most special: a file is of the last format that it fits."""

@@ -1,0 +1,1 @@
+"""The files of other annotation tools, in and out."""

@@ -1,0 +1,8 @@
+"""Every annotation tool whose files are read. A new one is a file with its ``FORMAT``, and a line here."""
+
+from __future__ import annotations
+
+from coeval.datasets.annotation import label_studio
+from coeval.datasets.format import Format
+
+ANNOTATION_TOOLS: tuple[Format, ...] = (label_studio.FORMAT,)

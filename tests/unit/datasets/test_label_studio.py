@@ -1,0 +1,173 @@
+"""Label Studio's JSON, out and in: what left comes back; what people do there is read as theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.datasets import find_format, load_study
+from coeval.datasets.annotation.label_studio_out import name_regions, render_config, render_tasks
+from coeval.domain import Action, Arm, ImportedSubmission, RowKind, Scale, Study
+from coeval.errors import InputError
+from tests.support.studies.odd_studies import build_odd_study
+
+SEEDS = range(int(os.environ.get("COEVAL_ROUND_TRIPS", "20")))
+"""As many studies as the suite tries; ``COEVAL_ROUND_TRIPS=200`` tries more."""
+
+
+def write(path: Path, value: object) -> Path:
+    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def by_name(study: Study) -> dict[str, Any]:
+    """A study's parts by what names them: the order of a file is by instance, that of a study need not be."""
+    return {
+        "instances": study.instances,
+        "criteria": study.criteria,
+        "runs": {run.run.label: (run.run, sorted(run.drafts, key=repr)) for run in study.runs},
+        "submissions": sorted(study.submissions, key=repr),
+        "scale": study.task.scale,
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_left_comes_back(tmp_path: Path, seed: int) -> None:
+    study = build_odd_study(seed)
+    path = write(tmp_path / "tasks.json", list(render_tasks(study)))
+    assert find_format(path).name == "label-studio"
+    again = load_study(path, slug="odd")
+    assert by_name(again) == by_name(study) and again.notes == ()
+
+
+@pytest.mark.parametrize("seed", list(SEEDS)[:5])
+def test_without_what_is_ours_scores_times_and_passages_are_there(tmp_path: Path, seed: int) -> None:
+    """The same tasks as if all of it had been done in Label Studio, by people with accounts there."""
+    study = build_odd_study(seed)
+    tasks = list(render_tasks(study))
+    people = iter(annotated := [s for task in tasks for s in _annotated(study, task)])
+    for number, task in enumerate(tasks):
+        del task["data"]["coeval"]
+        task["data"]["instance"] = f"{number}"
+        for annotation in task["annotations"]:
+            annotation["completed_by"] = {
+                "id": 1,
+                "email": next(people).person,
+                "first_name": "",
+                "last_name": "",
+            }
+    again = load_study(write(tmp_path / "tasks.json", tasks), slug="odd")
+    assert [one.output for one in again.instances] == [task["data"]["output"] for task in tasks]
+    scored = [(s.person, s.score, s.active_ms) for s in annotated if s.score is not None]
+    back = [(s.person, s.score, s.active_ms) for s in again.submissions if s.criterion == "score"]
+    assert sorted(back, key=repr) == sorted(scored, key=repr)
+    texts = [row.text for s in again.submissions for row in s.rows if row.kind is RowKind.EVIDENCE]
+    passages = {region["value"]["text"] for task in tasks for annotation in task["annotations"]
+                for region in annotation["result"] if region["type"] == "labels"}  # fmt: skip
+    assert all(any(words in text for text in texts) for words in passages)
+
+
+def _annotated(study: Study, task: dict[str, Any]) -> list[ImportedSubmission]:
+    """The submissions of a task that have an annotation, in its order."""
+    kept = task["data"]["coeval"]
+    name = kept["criterion"]["text"] if kept["criterion"] else ""
+    names = {
+        region["id"].rpartition("-")[0]
+        for annotation in task["annotations"]
+        for region in annotation["result"]
+    }
+    own = [s for s in study.submissions if (s.instance, s.criterion) == (task["data"]["instance"], name)]
+    return [s for s in own if name_regions(s) in names]
+
+
+def test_what_people_change_there_stands_beside_what_was(tmp_path: Path) -> None:
+    study = next(s for seed in range(50) if len((s := build_odd_study(seed)).submissions) > 3 and all(
+        submission.score is not None for submission in s.submissions[:2]))  # fmt: skip
+    tasks = list(render_tasks(study))
+    first, second = [a for task in tasks for a in task["annotations"] if a["result"][0]["type"] == "number"][
+        :2
+    ]
+    first["result"][0]["value"]["number"] = 77
+    first["updated_by"], first["lead_time"], first["updated_at"] = 5, 9.5, "2027-01-01T10:00:00Z"
+    second["result"].clear()
+    again = load_study(write(tmp_path / "tasks.json", tasks), slug="odd")
+    (changed,) = [s for s in again.submissions if s.score == 77]
+    assert (changed.person, changed.active_ms) == ("Label Studio 5", 9_500)
+    assert changed.submitted_at == "2027-01-01T10:00:00.000Z"
+    assert len(again.submissions) == len(study.submissions), "one more, and one that was deleted"
+    assert [note.split(":")[0] for note in again.notes] == [
+        "Submissions changed in Label Studio, kept beside what stands there now",
+        "Submissions deleted in Label Studio, left out",
+    ]
+
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "exports" / "label_studio.json"
+FOREIGN = json.loads(DATA.read_text(encoding="utf-8"))
+
+
+def test_a_project_of_label_studio_is_read(tmp_path: Path) -> None:
+    study = load_study(write(tmp_path / "project.json", FOREIGN), slug="t")
+    rose, alone = study.instances
+    assert (rose.external_id, rose.input, rose.system) == ("31", "How do roses smell?", "gardener")
+    assert rose.context == {"plot": "007"} and (alone.input, alone.output) == ("", "A text alone")
+    scores = {(s.person, s.criterion): s.score for s in study.submissions}
+    assert scores == {
+        ("Label Studio 3", "quality"): 4, ("bo@example.org", "quality"): 2,
+        ("Label Studio 3", "tone: warm"): 1, ("Label Studio 3", "tone: kind"): 1, ("Label Studio 3", "tone: cold"): 0,
+        ("bo@example.org", "tone: warm"): 0, ("bo@example.org", "tone: kind"): 0, ("bo@example.org", "tone: cold"): 1,
+        ("Label Studio 3", "flaws: vague"): 1,
+    }  # fmt: skip
+    quality = next(s for s in study.submissions if (s.person, s.criterion) == ("Label Studio 3", "quality"))
+    assert (quality.arm, quality.run, quality.active_ms) == (Arm.ASSISTED, "m1", 12_500)
+    assert quality.submitted_at == "2026-02-01T10:05:00.500Z"
+    assert [(row.kind, row.action, row.text) for row in quality.rows] == [
+        (RowKind.CONCLUSION, Action.ADD, "Nice,\nbut hearsay"),
+        (RowKind.SCORE, Action.REVISE, "4"),
+    ]
+    flaw = next(s for s in study.submissions if s.criterion == "flaws: vague")
+    assert flaw.rows[-1].text == "“so they”", "offsets count as a browser does"
+    assert any("Skipped annotations" in note for note in study.notes)
+    assert any("no score, choice, text or passage" in note for note in study.notes)
+
+
+def test_passages_are_evidence_for_the_only_criterion(tmp_path: Path) -> None:
+    task = json.loads(json.dumps(FOREIGN[0]))
+    task["annotations"][0]["result"] = [task["annotations"][0]["result"][place] for place in (0, 2)]
+    task["annotations"][2]["result"] = task["annotations"][2]["result"][:1]
+    study = load_study(write(tmp_path / "project.json", [task]), slug="t")
+    assert [criterion.text for criterion in study.criteria] == ["quality"]
+    assert study.submissions[-1].rows[-1].text == "“so they” vague"
+
+
+def test_a_file_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
+    study = build_odd_study(3)
+
+    def refused(change: Any) -> str:
+        tasks = json.loads(json.dumps(list(render_tasks(study))))
+        change(tasks[0]["data"]["coeval"], tasks)
+        with pytest.raises(InputError) as caught:
+            load_study(write(tmp_path / "t.json", tasks), slug="t")
+        return str(caught.value)
+
+    assert "another version" in refused(lambda ours, _: ours.update(version=2))
+    assert "not as CoEval wrote it" in refused(lambda ours, _: ours.update(criterion={"text": "x"}))
+    assert "not as CoEval wrote it" in refused(lambda ours, _: ours["instance"].update(further=1))
+    assert "not as CoEval wrote it" in refused(
+        lambda ours, _: ours["instance"].update(document={"a": 1}, system=3)
+    )
+    assert "runs and" in refused(lambda ours, _: ours.update(runs=[], drafts=[{}]))
+    assert "something else" in refused(lambda ours, _: ours["submissions"][0].update(instance="x"))
+    assert "beside others" in refused(lambda _, tasks: tasks.append(FOREIGN[0]))
+
+
+def test_the_configuration_names_what_the_tasks_hold() -> None:
+    config = render_config([Scale(0, 1), Scale(1, 5)])
+    assert 'min="0" max="5"' in config
+    study = build_odd_study(1)
+    names = {region["from_name"] for task in render_tasks(study) for part in ("annotations", "predictions")
+             for annotation in task[part] for region in annotation["result"]}  # fmt: skip
+    assert names and all(f'name="{name}"' in config for name in names)
