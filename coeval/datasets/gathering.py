@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coeval.datasets.judgments import Judgment, infer_scale, spread_labels
@@ -33,6 +33,7 @@ from coeval.errors import InputError
 
 NOBODY = "unnamed annotator"
 MAX_CRITERIA = 200
+MAX_TASK_STEPS = 11
 
 
 @dataclass(slots=True)
@@ -108,10 +109,10 @@ class Gathering:
                 submissions.append(_build_submission(judgment, runs.drafts.get(judgment.shown, {}).get(key)))
             else:
                 runs.add(judgment)
-        shared = set(scales.values())
-        scale = shared.pop() if len(shared) == 1 else Scale()
         return Study(
-            task=Task(self.slug, self.slug, self.description, *self.fields, scale=scale),
+            task=Task(
+                self.slug, self.slug, self.description, *self.fields, scale=share_scale(scales.values())
+            ),
             instances=tuple(self.instances.values()),
             criteria=tuple(Criterion(name, origin=Origin.HUMAN, scale=each) for name, each in scales.items()),
             runs=tuple(runs.build()),
@@ -142,6 +143,13 @@ class Gathering:
             guessed += [] if stated else [f"{shorten(name)} {scale}"]
         told = f"The scales were taken from the scores: {shorten(', '.join(guessed), 300)}."
         return scales, [told] if guessed else []
+
+
+def share_scale(scales: Iterable[Scale]) -> Scale:
+    """The one scale of all criteria, as the task's; the usual one where they differ, or it is too long for a task."""
+    shared = set(scales)
+    scale = shared.pop() if len(shared) == 1 else Scale()
+    return scale if len(scale.steps) <= MAX_TASK_STEPS else Scale()
 
 
 def name_answer(name: str, system: str, output: str, epoch: int = 1) -> str:

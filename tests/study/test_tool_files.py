@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from coeval.datasets import load_study
 from coeval.domain import Person
 from coeval.study.access import Context
-from coeval.study.importing.importing import import_file
+from coeval.study.exporting.export import export_as
+from coeval.study.importing.importing import import_file, import_study
+from tests.support.studies.odd_studies import build_odd_study
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "exports"
 
@@ -23,6 +26,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "exports"
         (["langfuse_scores.json", "langfuse_traces.json"], "langfuse", 2, 3, 6),
         (["phoenix_annotations.csv", "phoenix_spans.jsonl"], "phoenix", 2, 2, 3),
         (["openai_evals.jsonl"], "openai-evals", 2, 3, 0),
+        (["label_studio.json"], "label-studio", 2, 1, 9),
     ],
 )
 def test_a_file_is_imported_once(
@@ -42,3 +46,20 @@ def test_scores_alone_are_for_a_task_that_has_the_answers(context: Context, owne
     import_file(context, owner, DATA / "langfuse_traces.json", "garden")
     report = import_file(context, owner, DATA / "langfuse_scores.json", "garden")
     assert (report.instances, report.drafts, report.submissions) == (0, 3, 6)
+
+
+def test_a_study_goes_to_label_studio_and_comes_back(context: Context, owner: Person, tmp_path: Path) -> None:
+    study = build_odd_study(7)
+    assert study.runs and study.submissions, "a study of that seed holds work"
+    import_study(context, owner, study)
+    tasks, config = export_as(context, owner, "odd", "label-studio", tmp_path)
+    assert config.name == "label_studio_config.xml"
+    report = import_file(context, owner, tasks, "again")
+    assert (report.instances, report.drafts) == (
+        len(study.instances),
+        sum(len(run.drafts) for run in study.runs),
+    )
+    assert report.submissions == len(study.submissions)
+    (folder := tmp_path / "second").mkdir()
+    second, _ = export_as(context, owner, "again", "label-studio", folder)
+    assert load_study(second, slug="t") == load_study(tasks, slug="t"), "what came back leaves as it left"

@@ -21,6 +21,7 @@ from coeval.datasets.annotation.study_records import (
     parse_run,
     parse_submission,
 )
+from coeval.datasets.gathering import share_scale
 from coeval.datasets.json_nodes import Node
 from coeval.datasets.text import shorten
 from coeval.domain import (
@@ -33,7 +34,6 @@ from coeval.domain import (
     Instance,
     RowKind,
     Run,
-    Scale,
     ScrutinyRow,
     Study,
     Task,
@@ -117,9 +117,12 @@ class OurStudy:
             ("Submissions changed in Label Studio, kept beside what stands there now", self.changed),
             ("Submissions deleted in Label Studio, left out", self.removed),
         )
-        scales = {criterion.scale for criterion in self.criteria.values()}
         return Study(
-            task=Task(self.slug, self.slug, scale=scales.pop() if len(scales) == 1 else Scale()),
+            task=Task(
+                self.slug,
+                self.slug,
+                scale=share_scale(criterion.scale for criterion in self.criteria.values()),
+            ),
             instances=tuple(self.instances.values()),
             criteria=tuple(self.criteria.values()),
             runs=tuple(ImportedRun(run, tuple(self.drafts[label])) for label, run in self.runs.items()),

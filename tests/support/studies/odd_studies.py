@@ -59,8 +59,9 @@ def build_odd_study(seed: int) -> Study:
     )
     runs = tuple(_build_run(draw, n, instances, criteria) for n in range(draw.random.randint(0, 2)))
     work = tuple(_build_work(draw, instances, criteria, runs))
-    scales = {criterion.scale for criterion in criteria}
-    task = Task("odd", "odd", scale=scales.pop() if len(scales) == 1 else Scale())
+    scales = {criterion.scale for criterion in criteria} - {Scale(0, 100), Scale(1, 101)}
+    alike = len(scales) == 1 == len({criterion.scale for criterion in criteria})
+    task = Task("odd", "odd", scale=scales.pop() if alike else Scale())
     return Study(task, instances, criteria, runs, work)
 
 

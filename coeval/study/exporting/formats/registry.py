@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from coeval.errors import InputError
-from coeval.study.exporting.formats import every_eval_ever, preferences, reward_model
+from coeval.study.exporting.formats import every_eval_ever, label_studio, preferences, reward_model
 from coeval.study.exporting.formats.format import OutFormat
 
 OUT_FORMATS: tuple[OutFormat, ...] = (
     every_eval_ever.FORMAT,
     preferences.FORMAT,
     reward_model.FORMAT,
+    label_studio.FORMAT,
 )
 
 NAMES = tuple(each.name for each in OUT_FORMATS)
