@@ -17,10 +17,11 @@ from coeval.errors import InputError
 
 RATING_FIELDS = (
     "instance", "criterion", "annotator", "group", "run", "score", "scale", "low", "high", "n_samples", "n_valid",
+    "probabilities",
 )  # fmt: skip
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
-_MISSING = ("", "na", "n/a", "nan", "null", "none")
+MISSING = ("", "na", "n/a", "nan", "null", "none")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 """A number as files write it. Python's own ``float`` would take "1_0" for 10, and digits of other scripts."""
 
@@ -45,6 +46,8 @@ class Rating(NamedTuple):
     scale: tuple[int | None, int | None]
     n_samples: float | None
     n_valid: float | None
+    probabilities: str = ""
+    """A model's probabilities of the answers, as JSON; empty where the table has none."""
 
     @property
     def place(self) -> str:
@@ -95,6 +98,7 @@ class _Reader:
             scale=self._scale(),
             n_samples=self._number("n_samples"),
             n_valid=self._number("n_valid"),
+            probabilities=self._text("probabilities") if run else "",
         )
 
     def _check_person(self, name: str) -> str:
@@ -157,7 +161,7 @@ class _Reader:
 @lru_cache(maxsize=1_000)
 def _parse_number(text: str) -> float | None:
     """A number; None for a word that means there is none, NaN for what is no number."""
-    if text.casefold() in _MISSING:
+    if text.casefold() in MISSING:
         return None
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 

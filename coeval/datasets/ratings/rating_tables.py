@@ -14,6 +14,7 @@ from pathlib import Path
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.ratings.rating_rows import RATING_FIELDS, Rating, load_ratings
 from coeval.datasets.ratings.rating_survey import Survey, survey_ratings
+from coeval.datasets.ratings.wide_ratings import find_asked, unfold_answers, unfold_people
 from coeval.datasets.seen import Seen
 from coeval.datasets.source import Rows, Source
 from coeval.datasets.tables.formats import is_table, open_table
@@ -64,8 +65,11 @@ def open_ratings(path: Path, slug: str, mapping: Mapping[str, str] | None) -> So
 
 def _find_ratings(path: Path, source: Path | None, mapping: Mapping[str, str] | None) -> list[Table]:
     if not path.is_dir():
-        return [open_table(path)]
-    tables = [open_table(file) for file in sorted(path.iterdir()) if is_table(file) and file != source]
+        return [unfold_answers(open_table(path))]
+    files = [file for file in sorted(path.iterdir()) if is_table(file) and file != source]
+    answered = [unfold_answers(open_table(file)) for file in files]
+    asked = find_asked(answered)
+    tables = [unfold_people(table, asked) for table in answered]
     fitting = [table for table in tables if is_ratings(table, _fitting(table, RATING_FIELDS, mapping))]
     if not fitting:
         raise InputError(
@@ -118,7 +122,12 @@ def _read_drafts(ratings: Iterable[Rating]) -> Iterator[tuple[str, ImportedDraft
     for rating in ratings:
         if rating.run:
             reason = "" if rating.score is not None else "the file gives no score"
-            yield rating.run, ImportedDraft(rating.instance, rating.criterion, rating.score, reason=reason)
+            yield (
+                rating.run,
+                ImportedDraft(
+                    rating.instance, rating.criterion, rating.score, reason=reason, raw=rating.probabilities
+                ),
+            )
 
 
 def _read_submissions(ratings: Iterable[Rating], groups: Mapping[str, Group]) -> Iterator[ImportedSubmission]:

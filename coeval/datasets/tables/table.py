@@ -15,7 +15,7 @@ MAX_ROWS = 2_000_000
 MAX_COLUMNS = 200
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "instance": ("instance", "instance id", "id", "example id", "item", "item id", "sample id"),
+    "instance": ("instance", "instance id", "id", "example id", "item", "item id", "sample id", "text id"),
     "input": ("input", "prompt", "question", "reddit question", "story requirement", "instruction", "query",
               "dialogue", "dialog", "conversation", "source", "article", "post", "request", "context"),
     "output": ("output", "response", "answer", "story", "summary", "reply", "completion", "generation",
@@ -33,6 +33,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "high": ("high", "scale max", "max score"),
     "n_samples": ("n samples", "samples"),
     "n_valid": ("n valid", "valid"),
+    "probabilities": ("probabilities",),
 }  # fmt: skip
 """For each field, the column names that mean it, the likeliest first."""
 
