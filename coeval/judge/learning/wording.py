@@ -1,0 +1,161 @@
+"""Sharper wordings from what people corrected: the model reads and proposes, people take or leave it.
+
+Nothing here changes a criterion. A proposal is shown as a difference; taken, it becomes a criterion of a new set, by a
+vote, as any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coeval.domain import Ask, Criterion, Request, Scale, Task
+from coeval.errors import InputError
+from coeval.judge.learning.examples import Correction, shorten_middle
+from coeval.llm.prompting.asking import render_request
+from coeval.llm.prompting.fencing import render_block
+from coeval.llm.prompting.options import JudgeOptions
+from coeval.llm.prompting.values import render_guided, scale_values, task_values
+from coeval.llm.reading.markup import strip_markup
+from coeval.llm.reading.thoughts import strip_thoughts
+
+MOST_SHOWN = 8
+"""Corrections of a group that the model reads, those with a reason first."""
+
+SHOWN_TEXT, MAX_TEXT, MAX_ANSWER = 600, 1000, 50_000
+
+_LINE = re.compile(
+    r"^[ \t]*(?:(?P<criterion>criterion)|meaning of[ \t]*(?P<score>-?\d{1,6})|(?P<why>why))"
+    r"[ \t]*[:：][ \t]*(?P<text>\S.*)$",
+    re.I | re.M,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionGroup:
+    """Corrections one way by one criterion: people gave ``more`` than the judge, or less, of so many ``lines``."""
+
+    more: bool
+    corrections: tuple[Correction, ...]
+    lines: int
+
+    @property
+    def title(self) -> str:
+        word = "higher" if self.more else "lower"
+        return f"People gave a {word} score on {len(self.corrections)} of {self.lines} lines"
+
+
+@dataclass(frozen=True, slots=True)
+class WordingProposal:
+    """What the model proposes for a criterion: a text, the meaning of some scores, and why. It changes nothing."""
+
+    criterion: str
+    text: str
+    anchors: tuple[tuple[int, str], ...] = ()
+    why: str = ""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it proposes anything."""
+        return bool(self.anchors) or " ".join(self.text.split()) != " ".join(self.criterion.split())
+
+
+def group_corrections(corrections: Sequence[Correction], criterion: str) -> tuple[CorrectionGroup, ...]:
+    """The lines on which people gave more, and those on which they gave less, the larger group first.
+
+    Within a group those with a reason come first, then those farthest from the judge's score.
+    """
+    own = [c for c in corrections if c.criterion == criterion]
+    groups = []
+    for more in (True, False):
+        part = [c for c in own if (c.score > c.drafted if more else c.score < c.drafted)]
+        part.sort(key=lambda c: (not c.reason, -abs(c.score - c.drafted), c.instance))
+        if part:
+            groups.append(CorrectionGroup(more, tuple(part), len(own)))
+    return tuple(sorted(groups, key=lambda group: -len(group.corrections)))
+
+
+def render_wording_request(
+    task: Task,
+    criterion: Criterion,
+    groups: Sequence[CorrectionGroup],
+    model: str,
+    templates: Path | None = None,
+) -> Request:
+    """The question to the model: the criterion, and its groups of corrections as data that cannot close their tags.
+
+    Raises
+    ------
+    InputError
+        If nobody corrected anything by this criterion.
+    """
+    if not groups:
+        raise InputError(
+            f"Nobody corrected a score by “{criterion.text[:80]}”, so there is nothing to learn from."
+        )
+    values = task_values(task) | scale_values(criterion.scale)
+    values |= {"criterion": render_guided(criterion), "groups": "\n\n".join(map(_render_group, groups))}
+    return render_request("wording", values, JudgeOptions(model, templates=templates))
+
+
+async def propose_wording(
+    ask: Ask,
+    task: Task,
+    criterion: Criterion,
+    corrections: Sequence[Correction],
+    model: str,
+    templates: Path | None = None,
+) -> WordingProposal:
+    """Ask once for a sharper wording of a criterion.
+
+    ``corrections`` are of the dev documents only: a wording that has seen the certificate's would spoil it.
+
+    Raises
+    ------
+    InputError
+        If nobody corrected anything by this criterion.
+    ModelError
+        If no answer could be had.
+    """
+    groups = group_corrections(corrections, criterion.text)
+    answer = await ask(render_wording_request(task, criterion, groups, model, templates), 0)
+    return read_wording(answer.text, criterion.text, criterion.scale)
+
+
+def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
+    """A model's answer as a proposal; where it names no wording the criterion's own stays. Never raises.
+
+    The last wording counts, as models correct themselves; meanings of scores off the scale are left out.
+
+    >>> answer = "Criterion: Be short.\\nMeaning of 1: A page.\\nMeaning of 9: ?\\nWhy: Length."
+    >>> read_wording(answer, "Be brief.", Scale())
+    WordingProposal(criterion='Be brief.', text='Be short.', anchors=((1, 'A page.'),), why='Length.')
+    """
+    text, why, anchors = criterion, "", {}
+    for match in _LINE.finditer(strip_markup(strip_thoughts(answer[:MAX_ANSWER]))):
+        words = match["text"].strip()[:MAX_TEXT]
+        if match["criterion"]:
+            text = words
+        elif match["why"]:
+            why = words
+        elif int(match["score"]) in scale.steps:
+            anchors[int(match["score"])] = words
+    return WordingProposal(criterion, text, tuple(sorted(anchors.items())), why)
+
+
+def _render_group(group: CorrectionGroup) -> str:
+    shown = group.corrections[:MOST_SHOWN]
+    return "\n".join([f"### {group.title}", *(_render_correction(n, c) for n, c in enumerate(shown, 1))])
+
+
+def _render_correction(number: int, correction: Correction) -> str:
+    told = f"The model gave {correction.drafted:g}, a person {correction.score:g}."
+    reason = (
+        [render_block("sample_context", correction.reason[:SHOWN_TEXT], "reason")]
+        if correction.reason
+        else []
+    )
+    output = render_block("sample_output", shorten_middle(correction.output, SHOWN_TEXT))
+    return "\n".join([f"{number}. {told}", output, *reason])
