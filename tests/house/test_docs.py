@@ -21,6 +21,9 @@ from tests.benchmarks import (
     firstrun,
     gate,
     hanna,
+    hanna_jury,
+    judge_null,
+    llm_rubric,
     prefill,
     saves,
     scrutiny,
@@ -114,4 +117,16 @@ GOALS = {
     "coverage": [coverage.COVERED[0], coverage.ERRED[1]],
     "hanna": [hanna.GOAL],
     "gate": list(gate.GOALS.values()),
+    "hanna_jury": [hanna_jury.GOAL],
+    "judge_null": [
+        judge_null.LEFT_ALONE,
+        judge_null.FOUND,
+        judge_null.LEFT,
+        judge_null.LEFT_ALONE,
+        judge_null.FOUND,
+        judge_null.LEVEL,
+    ],
+    "llm_rubric": [
+        goal for rmse in llm_rubric.RIVALS.values() for goal in (rmse, *llm_rubric.PUBLISHED.values())
+    ],
 }

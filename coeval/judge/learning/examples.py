@@ -121,15 +121,6 @@ def shorten_middle(text: str, most: int = MAX_SHOWN) -> str:
     return f"{text[:head]} … {text[len(text) - (most - 3 - head) :]}"
 
 
-def render_examples(examples: Sequence[Example]) -> str:
-    """Examples as they stand in a criterion's guide (``Guide.examples``), the score and the reason last."""
-    return "\n\n".join(
-        f"Example {k}\nInput: {example.input}\nOutput: {example.output}\nScore: {example.score:g}"
-        + (f"\nReason: {example.reason}" if example.reason else "")
-        for k, example in enumerate(examples, 1)
-    )
-
-
 async def judge_with_examples(
     labels: Labels,
     corrections: Sequence[Correction],

@@ -164,6 +164,12 @@ def _cross_calibrate(stages: Sequence[Stage], kinds: dict[str, str]) -> pd.DataF
     return join_tables([calibration.fit_calibration(s.seen, kinds).apply(s.own) for s in stages])
 
 
+def _scored(labels: Labels) -> list[str]:
+    """The criteria that people scored: what only judges scored may still help a map."""
+    scored = set(labels.people["criterion"])
+    return [criterion for criterion in labels.criteria if criterion in scored]
+
+
 def _kinds(labels: Labels, criterion: str) -> Iterator[str]:
     """The maps that are tried by a criterion."""
     yield "isotonic"
@@ -179,7 +185,7 @@ def _kinds(labels: Labels, criterion: str) -> Iterator[str]:
 def _count(labels: Labels, wishes: Wishes) -> int:
     """How many comparisons the study makes at most, known before any is made."""
     juries = len(jury.KINDS) if wishes.jury and len(labels.members) > 1 else 0
-    maps = sum(len(list(_kinds(labels, c))) for c in labels.criteria) if wishes.calibration else 0
+    maps = sum(len(list(_kinds(labels, c))) for c in _scored(labels)) if wishes.calibration else 0
     return max(1, juries + maps + (3 if wishes.deferral else 0))
 
 
@@ -224,7 +230,7 @@ def _try_calibration(
     """The map of each criterion that helps the most, of those that help by more than noise."""
     tried: dict[str, list[Comparison]] = {}
     for kind in calibration.KINDS:
-        kinds = {c: kind for c in labels.criteria if kind in _kinds(labels, c)}
+        kinds = {c: kind for c in _scored(labels) if kind in _kinds(labels, c)}
         if not kinds:
             continue
         after = judged_lines(labels, _cross_calibrate(stages, kinds))
