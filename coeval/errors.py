@@ -4,12 +4,19 @@ from __future__ import annotations
 
 
 class CoevalError(Exception):
-    """Base of every error CoEval raises on purpose; its text is shown to the user as it is."""
+    """Base of every error CoEval raises on purpose; its text is shown to the user as it is.
+
+    ``told`` is the text for people on the web, where ``text`` names a path of the server or an option of a command.
+    """
+
+    def __init__(self, text: str = "", told: str = "") -> None:
+        super().__init__(text)
+        self._told = told
 
     @property
     def told(self) -> str:
-        """The text for people on the web, to whom paths of the server mean nothing and are not shown."""
-        return str(self)
+        """The text for people on the web, to whom paths of the server and options of commands mean nothing."""
+        return self._told or str(self)
 
 
 class InputError(CoevalError):
@@ -37,18 +44,7 @@ class ModelError(CoevalError):
 
 
 class StorageError(CoevalError):
-    """The database file cannot be opened, is newer than this program, or is out of space.
-
-    ``told`` is the text for people on the web where ``text`` names a path.
-    """
-
-    def __init__(self, text: str, told: str = "") -> None:
-        super().__init__(text)
-        self._told = told or text
-
-    @property
-    def told(self) -> str:
-        return self._told
+    """The database file cannot be opened, is newer than this program, or is out of space."""
 
 
 class DamagedError(StorageError):

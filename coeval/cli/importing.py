@@ -25,6 +25,11 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         choices=list(Group),
         help="whom the file's people count with, where it does not say",
     )
+    command.add_argument(
+        "--empty-outputs",
+        action="store_true",
+        help="rows without an output are answers: their writer said nothing",
+    )
     command.set_defaults(command=_import)
 
 
@@ -39,6 +44,7 @@ def _import(context: Context, options: argparse.Namespace) -> None:
         format=options.format,
         mapping=read_mapping(options.map),
         group=options.group,
+        empty_outputs=options.empty_outputs,
     )
     for note in report.notes:
         print(f"note: {note}")

@@ -35,18 +35,24 @@ __all__ = [
 
 
 def open_source(
-    path: str | Path, *, slug: str, format: str = "auto", mapping: Mapping[str, str] | None = None
+    path: str | Path,
+    *,
+    slug: str,
+    format: str = "auto",
+    mapping: Mapping[str, str] | None = None,
+    empty_outputs: bool = False,
 ) -> Source:
     """Check a file or folder as a study for the task named ``slug``, to be read row by row.
 
     ``format`` is one of NAMES. ``mapping`` says which column each field is read from (field -> column) in the
-    tabular formats: FIELDS, and for ratings RATING_FIELDS.
+    tabular formats: FIELDS, and for ratings RATING_FIELDS. With ``empty_outputs`` a row whose output is empty is an
+    answer: its writer said nothing.
 
     Raises InputError with the file, the line, the column and the remedy for anything that cannot be used.
     """
     path = Path(path)
     with reading(path.name):
-        return find_format(path, format, mapping).read(path, slug, mapping)
+        return find_format(path, format, mapping).read(path, slug, mapping, empty_outputs=empty_outputs)
 
 
 def load_study(

@@ -30,13 +30,17 @@ class Format:
     """The fields that can be mapped to a column; none where the format fixes them."""
     table: Callable[[Path], Table] | None = None
     """The columns and rows of a file, where it is a table."""
+    open_empty: Callable[[Path, str, Columns], Source] | None = None
+    """As ``open``, where an empty output is an answer like others; none where the format has a rule of its own."""
     folder: str = ""
     """What a folder of this format holds; empty where it is always one file."""
 
-    def read(self, path: Path, slug: str, columns: Columns) -> Source:
-        """As ``open``; raises InputError too where columns are mapped that the format fixes."""
+    def read(self, path: Path, slug: str, columns: Columns, *, empty_outputs: bool = False) -> Source:
+        """As ``open``, or with ``empty_outputs`` as ``open_empty``; raises InputError too where columns are mapped that
+        the format fixes."""
         if columns and not self.fields:
             raise InputError(
                 f"columns cannot be mapped in the format {self.name}, whose fields are fixed; leave it out."
             )
-        return self.open(path, slug, columns)
+        open_source = self.open_empty if empty_outputs and self.open_empty else self.open
+        return open_source(path, slug, columns)

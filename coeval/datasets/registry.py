@@ -28,6 +28,9 @@ def _of_table(kind: TableFormat) -> Format:
         open=lambda path, slug, columns: open_instances(kind.open(path), slug, columns),
         fields=FIELDS,
         table=kind.open,
+        open_empty=lambda path, slug, columns: open_instances(
+            kind.open(path), slug, columns, empty_outputs=True
+        ),
     )
 
 

@@ -80,6 +80,7 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
 FILE = """question,answer,model,gold_score,topic
 Why is the sky blue?,It scatters light.,first,4,physics
 Why is grass green?,Chlorophyll.,second,2,biology
+Why is the sea salty?,,second,1,biology
 """
 
 
@@ -93,7 +94,7 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
     page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
     page.locator("#import-into").get_by_text("A new task").click()
     page.locator("#import-file input[type=file]").set_input_files(path)
-    page.locator("#import-note").get_by_text("2 rows").wait_for()
+    page.locator("#import-note").get_by_text("3 rows").wait_for()
     expect(field(page, "import-name")).to_have_value("My answers")
     roles = page.locator("#import-roles")
     expect(roles.locator("tr", has_text="gold_score")).to_contain_text("4nono")
@@ -103,7 +104,10 @@ def test_a_file_becomes_a_task_without_a_slug_and_its_score_column_is_hidden(
     page.locator("#import-note").get_by_text("The new task has no description").wait_for()
     field(page, "import-description").fill("Answer a question of natural science.")
     page.get_by_role("button", name="Import", exact=True).click()
-    page.locator("#import-note").get_by_text("added 2 instances").wait_for()
+    page.locator("#import-note").get_by_text("say that empty outputs are answers too").wait_for()
+    page.get_by_label("Empty outputs are answers too").check()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("#import-note").get_by_text("added 3 instances").wait_for()
     expect(page.locator("#task-picker input")).to_have_value("My answers")
     open_tab(page, "Tasks")
     expect(field(page, "task-description")).to_have_value("Answer a question of natural science.")

@@ -26,9 +26,15 @@ MAX_NAME = 1_000
 
 
 def open_instances(
-    table: Table, slug: str, mapping: Mapping[str, str] | None, *, guess: bool = False
+    table: Table,
+    slug: str,
+    mapping: Mapping[str, str] | None,
+    *,
+    guess: bool = False,
+    empty_outputs: bool = False,
 ) -> Source:
-    """A study of instances alone. ``guess`` also accepts synonyms of the column names.
+    """A study of instances alone. ``guess`` also accepts synonyms of the column names, ``empty_outputs`` rows whose
+    writer said nothing.
 
     An instance without an id gets the number of its row; one without a document gets one made from its
     input, so that the same input always means the same document.
@@ -37,7 +43,7 @@ def open_instances(
     """
     columns = match_instances(table, mapping, guess=guess)
     require_columns(table, columns, ("input", "output"))
-    instances = Rows(lambda: (instance for _, instance in _read(table, columns)))
+    instances = Rows(lambda: (instance for _, instance in _read(table, columns, empty_outputs)))
     repeated = Seen(instance.external_id for instance in instances).repeated()
     if repeated:
         _refuse_repeated(table, columns, repeated)
@@ -63,15 +69,17 @@ def match_instances(
     return columns
 
 
-def _read(table: Table, columns: Mapping[str, str]) -> Iterator[tuple[int, Instance]]:
+def _read(
+    table: Table, columns: Mapping[str, str], empty_outputs: bool = False
+) -> Iterator[tuple[int, Instance]]:
     """Every instance with its line."""
     for number, row in enumerate(table.rows(), start=1):
-        yield row.line, _Reader(table, columns, row).read(number)
+        yield row.line, _Reader(table, columns, row, empty_outputs).read(number)
 
 
 def _refuse_repeated(table: Table, columns: Mapping[str, str], repeated: Collection[int]) -> None:
     lines: dict[str, int] = {}
-    for line, instance in _read(table, columns):
+    for line, instance in _read(table, columns, empty_outputs=True):
         name = instance.external_id
         if hash(name) in repeated and lines.setdefault(name, line) != line:
             raise InputError(
@@ -96,6 +104,7 @@ class _Reader:
     table: Table
     columns: Mapping[str, str]
     row: Row
+    empty_outputs: bool = False
 
     def read(self, number: int) -> Instance:
         text, output = self._texts()
@@ -137,9 +146,12 @@ class _Reader:
     def _text(self, field: str) -> str:
         turns = self._turns(field)
         text = render_chat(turns) if turns else self._flat(field)
-        if not text.strip():
-            raise InputError(f"{self._place(field)}: is empty; write the {field} or remove the row.")
-        return text
+        if text.strip():
+            return text
+        if field == "output" and self.empty_outputs:
+            return ""
+        other = ", or say that empty outputs are answers too" if field == "output" else ""
+        raise InputError(f"{self._place(field)}: is empty; write the {field} or remove the row{other}.")
 
     def _name(self, field: str) -> str:
         if field not in self.columns:

@@ -149,9 +149,13 @@ def require_columns(table: Table, matched: Mapping[str, str], fields: Sequence[s
     for field in fields:
         if field not in matched:
             likely = guess_mapping(table, fields).get(field) or "COLUMN"
-            raise InputError(
+            lacks = (
                 f"{table.name}, {table.unit} 1: has no column '{field}'; it has {_listed(table.columns)}; "
-                f"rename a column to '{field}', or map one to it (--map {field}={shorten(likely)})."
+            )
+            mend = f"rename a column to '{field}', or map one to it"
+            raise InputError(
+                f"{lacks}{mend} (--map {field}={shorten(likely)}).",
+                told=f"{lacks}{mend}: choose it beside “{field}”.",
             )
 
 

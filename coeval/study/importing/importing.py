@@ -36,18 +36,20 @@ def import_file(
     roles: Mapping[str, ColumnRole] | None = None,
     group: Group | None = None,
     criteria_lines: Sequence[str] = (),
+    empty_outputs: bool = False,
 ) -> ImportReport:
     """Import a file or folder into a task, which is made where there is none yet.
 
     ``name`` and ``description`` are those of a new task; without them it has those of the file. ``roles`` says who
     may see which further column, for columns that the task does not have yet; the others get one by rule. ``group`` is
     that of the file's people who are new here, where it names none for them. ``criteria_lines`` are established with
-    the file, without a vote (see ``listed.parse_criteria_lines``).
+    the file, without a vote (see ``listed.parse_criteria_lines``). ``empty_outputs``: a row without an output is an
+    instance like others.
 
     Raises:
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
     """
-    source = open_source(path, slug=slug, format=format, mapping=mapping)
+    source = open_source(path, slug=slug, format=format, mapping=mapping, empty_outputs=empty_outputs)
     stated = source.task
     task = replace(
         stated,

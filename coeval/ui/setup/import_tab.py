@@ -80,7 +80,7 @@ class ImportTab(Tab):
             named = [self.seen, *self.columns.values(), *self.roles.menus]
             self.on(menu.input, self.on_roles, named, self.roles.view)
         self.on(self.into.input, self.on_into, [self.into], self.new_task)
-        texts = [self.into, self.name, self.description, self.criteria]
+        texts = [self.into, self.name, self.description, self.criteria, self.empty]
         done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.task]
         given = [*chosen, *texts, self.seen, *self.columns.values(), *self.roles.menus]
         self.on(self.go.click, self.on_import, given, done)
@@ -112,6 +112,9 @@ class ImportTab(Tab):
             )
         formats = [("recognise it", "auto"), *((each.title, each.name) for each in FORMATS)]
         self.format = gr.Dropdown(formats, value="auto", label="Format", elem_id="import-format")
+        self.empty = gr.Checkbox(
+            label="Empty outputs are answers too: their writer said nothing", elem_id="import-empty"
+        )
         with gr.Row(visible=False) as self.mapping:
             self.columns = {
                 name: gr.Dropdown([NONE], value=NONE, label=name, elem_id=f"map-{name}") for name in FIELDS
@@ -203,6 +206,7 @@ class ImportTab(Tab):
         name: str | None,
         description: str | None,
         criteria: str | None,
+        empty: bool | None,
         seen: Seen,
         *chosen: Any,
     ) -> Update:
@@ -219,7 +223,7 @@ class ImportTab(Tab):
                 report = import_file(
                     self.context, person, path, task, format=format or "auto", mapping=mapping, roles=roles,
                     name=texts.get("name", ""), description=texts.get("description", ""),
-                    criteria_lines=(criteria or "").splitlines() if texts else (),
+                    criteria_lines=(criteria or "").splitlines() if texts else (), empty_outputs=bool(empty),
                 )  # fmt: skip
             return self._done(person, report)
         except CoevalError as error:

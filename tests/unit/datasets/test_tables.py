@@ -10,7 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from coeval.datasets import load_study
+from coeval.datasets import load_study, open_source
 from coeval.datasets.tables import csv_file, formats
 from coeval.datasets.tables.formats import TableFormat
 from coeval.datasets.tables.instances import name_document
@@ -271,3 +271,15 @@ def test_messages_stay_short_whatever_the_names(write: Write) -> None:
     with pytest.raises(InputError) as refusal:
         load(write("a.csv", f"{name},other\nx,y\n"))
     assert len(str(refusal.value)) < 400
+
+
+def test_empty_outputs_are_answers_where_the_owner_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("input,output\nx,y\nz, \n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 3, column 'output': is empty.*empty outputs are answers too"):
+        load_study(path, slug="demo")
+    source = open_source(path, slug="demo", empty_outputs=True)
+    assert [one.output for one in source.instances] == ["y", ""]
+    path.write_text("input,output\nx,y\n,y\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 3, column 'input': is empty"):
+        open_source(path, slug="demo", empty_outputs=True)
