@@ -352,6 +352,7 @@ DOWNLOADS = {
     "GET /download/{slug}/export.zip": "download/demo/export.zip",
     "GET /download/{slug}/paper-tables.zip": "download/demo/paper-tables.zip",
     "GET /download/{slug}/{name}": "download/demo/scores.csv",
+    "GET /download/{slug}/as/{name}.zip": "download/plain/as/label-studio.zip",
     "GET /download/{slug}/charts/{section}/{name}.csv": "download/plain/charts/changes/actions.csv",
     "GET /s/{slug}/participants.csv": "s/demo/participants.csv",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from coeval.domain import Call, Instance, Request
@@ -13,8 +14,10 @@ from coeval.llm.running.batch_files import BatchWriter, write_batch
 from coeval.llm.running.batch_results import BadLine, read_batch
 from coeval.llm.running.ledger import Prices
 from coeval.store import Store
-from coeval.store.engines.statements import chunks
 from coeval.store.queries.drafting.calls import StoredLedger
+
+AT_ONCE = 500
+"""Answers recorded in one transaction."""
 
 
 @dataclass(slots=True)
@@ -56,7 +59,8 @@ def read_results(paths: Sequence[Path], ledger: Path, prices: Prices | None = No
     """
     received, kept = Received(), StoredLedger(Store(ledger))
     for path in paths:
-        for lines in chunks(read_batch(path, prices=prices)):
+        results = read_batch(path, prices=prices)
+        while lines := list(islice(results, AT_ONCE)):
             calls = [line for line in lines if isinstance(line, Call)]
             kept.record_calls(calls)
             received.answered += sum(not call.error for call in calls)

@@ -14,12 +14,13 @@ import pytest
 
 from coeval.domain import DraftStatus, Job, JobState, Person, Study
 from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError
+from coeval.llm.running import runner
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.runner import Patience
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts, jobs
 from coeval.study.access import Context
-from coeval.study.drafting import batches, endpoint, helping
+from coeval.study.drafting import batches, helping
 from coeval.study.drafting.assistants import correlate_run
 from coeval.study.drafting.before.estimating import estimate_run
 from coeval.study.drafting.before.question_preview import show_question
@@ -133,9 +134,9 @@ def test_unscored_drafts_are_sent_again_as_further_attempts(context: Context, re
 def test_a_model_that_is_down_leaves_no_draft_and_can_be_taken_up(
     context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = endpoint.Runner
+    real = runner.Runner
     quick = Patience(retries=2, first=0.01, longest=0.05)
-    monkeypatch.setattr(endpoint, "Runner", lambda *args, **kwargs: real(*args, patience=quick, **kwargs))
+    monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=quick, **kwargs))
     down = replace(context, settings=replace(context.settings, base_url="http://127.0.0.1:9/v1", timeout=1.0))
     report = asyncio.run(run_drafting(down, ready, "demo", RunSettings(label="down", limit=1)))
     assert (report.done, report.failed) == (0, 1) and "127.0.0.1:9" in report.message

@@ -18,9 +18,9 @@ import pytest
 import coeval.ui
 from coeval.cli.commands import main
 from coeval.domain import Person, Study
+from coeval.llm.running import runner
 from coeval.llm.running.runner import Patience
 from coeval.study.access import Context
-from coeval.study.drafting import endpoint
 from coeval.study.drafting.execution import RunReport, run_drafting
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.importing.importing import import_study
@@ -207,8 +207,8 @@ def draft(context: Context, owner: Person, study: Study, stub: Stub, run: RunSet
 def test_what_comes_of_a_run(
     context: Context, owner: Person, study: Study, mode: Mode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = endpoint.Runner
-    monkeypatch.setattr(endpoint, "Runner", lambda *args, **kwargs: real(*args, patience=QUICK, **kwargs))
+    real = runner.Runner
+    monkeypatch.setattr(runner, "Runner", lambda *args, **kwargs: real(*args, patience=QUICK, **kwargs))
     with start_stub(mode.reply) as stub:
         report = draft(context, owner, study, stub, mode.settings)
     assert mode.says in str(report), str(report)

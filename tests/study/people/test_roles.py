@@ -207,6 +207,7 @@ def test_every_route_is_in_the_table(context: Context) -> None:
     named |= {
         "GET /help/{name}",
         "GET /download/{slug}/{name}",
+        "GET /download/{slug}/as/{name}.zip",
         "GET /download/{slug}/charts/{section}/{name}.csv",
     }
     missing = set(routes_of(build_app(context))) - named
