@@ -1,4 +1,4 @@
-"""``python -m coeval judge run|gate|check``: a judge from its file, without a study."""
+"""``python -m coeval judge run|gate|check|schema``: a judge from its file, without a study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def add_judge(commands: argparse._SubParsersAction) -> None:
     judge = commands.add_parser("judge", help="score outputs by a judge.json, hold a gate, check for drift")
-    kinds = judge.add_subparsers(required=True, metavar="run|gate|check")
+    kinds = judge.add_subparsers(required=True, metavar="run|gate|check|schema")
     asking = _build_asking()
     inputs = _build_inputs()
     run = kinds.add_parser("run", parents=[asking, inputs], help="score every output by every criterion")
@@ -63,6 +63,8 @@ def add_judge(commands: argparse._SubParsersAction) -> None:
         help="how often each question is asked (default: twice where one answer makes a score, else once)",
     )  # fmt: skip
     check.set_defaults(command=_check, opens_file=False)
+    schema = kinds.add_parser("schema", help="print the JSON Schema of judge.json")
+    schema.set_defaults(command=_print_schema, opens_file=False)
 
 
 def _build_asking() -> argparse.ArgumentParser:
@@ -71,7 +73,7 @@ def _build_asking() -> argparse.ArgumentParser:
     parser.add_argument("judge", type=Path, metavar="judge.json")
     parser.add_argument(
         "--ledger", type=Path, default=Path("coeval-ledger.db"), metavar="F.db",
-        help="keeps every answer, so that nothing is paid for twice (default: coeval-ledger.db)",
+        help="keeps every answer, and repeat runs are free (default: coeval-ledger.db)",
     )  # fmt: skip
     parser.add_argument("--concurrency", type=int, default=0, metavar="N")
     parser.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
@@ -226,3 +228,9 @@ def _check(options: argparse.Namespace) -> None:
         print(f"DRIFT: the endpoint does not answer as it did (false alarm: {options.level:.2g} at most).")
         raise SystemExit(3)
     print(f"No drift shown at a level of {options.level:.2g}.")
+
+
+def _print_schema(options: argparse.Namespace) -> None:
+    from coeval.judge.artifact.schema import render_json_schema
+
+    print(render_json_schema(), end="")

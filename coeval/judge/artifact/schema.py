@@ -6,6 +6,7 @@ stand there as salted hashes, so that labels and examples can be told to belong 
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
@@ -209,7 +210,7 @@ def _require(holds: bool, problem: str) -> None:
         raise ValueError(problem)
 
 
-def build_json_schema() -> dict[str, Any]:
+def render_json_schema() -> str:
     """The JSON Schema of ``judge.json``, as the help publishes it."""
-    schema = JudgeFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(schema | JudgeFile.model_json_schema(), ensure_ascii=False, indent=1) + "\n"

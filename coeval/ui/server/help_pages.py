@@ -1,11 +1,11 @@
-"""The help pages: the Markdown files of ``help/``, which are ours, as HTML."""
+"""The help pages: the Markdown files of ``help/``, which are ours, as HTML; and the schema of ``judge.json``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
+from fastapi.responses import FileResponse, HTMLResponse, Response
 from markupsafe import Markup
 
 from coeval.errors import NotFoundError
@@ -13,11 +13,14 @@ from coeval.llm.presets.registry import describe_presets
 from coeval.ui.server.pages import render_page
 
 HELP = Path(__file__).parents[1] / "help"
+SCHEMA = HELP / "judge.schema.json"
+"""The JSON Schema of judge.json; ``python -m coeval judge schema`` prints it."""
 TITLES = {
     "guide": "Using CoEval",
     "roles": "Who may do what",
     "servers": "Model servers",
     "judges": "How a model judges",
+    "judgefile": "A judge in a file",
     "presets": "Presets",
     "threats": "Security",
     "measured": "Measured",
@@ -29,7 +32,9 @@ def add_help(app: FastAPI) -> None:
     """Add the help pages under /help/."""
 
     @app.get("/help/{name}", response_class=HTMLResponse)
-    def show_help(name: str) -> HTMLResponse:
+    def show_help(name: str) -> Response:
+        if name == SCHEMA.name:
+            return FileResponse(SCHEMA, media_type="application/schema+json")
         if name not in TITLES:
             raise NotFoundError(f"There is no help page “{name[:40]}”; there are: {', '.join(TITLES)}.")
         return render(name)
