@@ -81,6 +81,8 @@ class Settings:
     """Everything the environment decides. Secrets live here and nowhere else: repr leaves them out."""
 
     db: Path = DEFAULT_DB
+    server: str = ""
+    """The address of a database on a server, with its password; it takes the place of ``db``."""
     host: str = "127.0.0.1"
     port: int = 7860
     model: str = DEFAULT_MODEL
@@ -114,7 +116,7 @@ class Settings:
     def __repr__(self) -> str:
         key = "set" if self.api_key else "not set"
         return (
-            f"Settings(db={str(self.db)!r}, model={self.model!r}, "
+            f"Settings(db={show_address(self.server) or str(self.db)!r}, model={self.model!r}, "
             f"base_url={show_address(self.base_url)!r}, api_key {key})"
         )
 
@@ -142,13 +144,16 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
     Raises:
         InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow; or
-            COEVAL_PROXIES names no network.
+            COEVAL_PROXIES names no network; or the database is asked for by an address that CoEval does not know.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
     azure = values.get("AZURE_OPENAI_ENDPOINT", "") if not values.get("OPENAI_BASE_URL") else ""
+    stated = str(db or values.get("COEVAL_DB") or DEFAULT_DB)
+    server = stated if is_server_address(stated) else ""
     return Settings(
-        db=Path(db or values.get("COEVAL_DB") or DEFAULT_DB),
+        db=DEFAULT_DB if server else Path(stated),
+        server=server,
         host=values.get("COEVAL_HOST", "127.0.0.1"),
         port=int(values.get("COEVAL_PORT") or values.get("PORT") or 7860),
         model=values.get("COEVAL_MODEL") or values.get("OPENAI_MODEL") or DEFAULT_MODEL,
@@ -165,6 +170,21 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         snapshots=_load_snapshots(values),
         prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
     )
+
+
+def is_server_address(text: str) -> bool:
+    """Whether a database is named by the address of a server, rather than by a path.
+
+    Raises:
+        InputError: it is an address, of something else than PostgreSQL.
+    """
+    scheme, mark, _ = text.partition("://")
+    if mark and scheme not in ("postgresql", "postgres"):
+        raise InputError(
+            f"“{show_address(text)}” is no database that CoEval can use: name a file, or the address of a "
+            "PostgreSQL database, as in postgresql://user:password@host/name."
+        )
+    return bool(mark)
 
 
 def _load_sign_in(values: Mapping[str, str], oauth: OAuth | None) -> SignIn:
@@ -224,6 +244,9 @@ def bare_environment(**more: str) -> dict[str, str]:
     """The environment for a process of ours that needs no key and no password, with some values of its own."""
     secret = ("KEY", "TOKEN", "SECRET", "PASSWORD", "OPENAI_")
     kept = {name: value for name, value in os.environ.items() if not any(word in name for word in secret)}
+    if "@" in kept.get("COEVAL_DB", ""):
+        # an address with a password
+        del kept["COEVAL_DB"]
     return kept | more
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,16 +27,21 @@ from coeval.domain import (
 )
 from coeval.settings import load_settings
 from coeval.store import Store
+from coeval.store.engines.postgres import PostgresStore
 from coeval.study.access import Context
 from coeval.study.crowd import worker_words
 from coeval.study.people import accounts
 from coeval.study.people.sessions import sign_in
+from tests.support.hosting.postgres import Server, find_binaries, serve_postgres
 from tests.support.screens.browser import browser, page  # noqa: F401 fixtures of every browser test
 
 # a test asserts behaviour, not time: on a busy machine the default deadline of 200 ms fails tests that are right
 settings.register_profile("coeval", deadline=None)
 settings.load_profile("coeval")
 
+
+ENGINE = os.environ.get("COEVAL_TEST_ENGINE", "sqlite")
+"""The engine of ``context`` where a test does not ask for one: sqlite or postgres."""
 
 BROWSERS = {"browser", "e2e"}
 """Folders of tests that drive Chromium."""
@@ -50,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test in a browser is tried a second time, which pytest's closing line counts: two of them starve two cores."""
     for item in items:
+        if ENGINE != "sqlite" and item.get_closest_marker("sqlite"):
+            item.add_marker(pytest.mark.skip("it is about the file"))
         if BROWSERS & set(item.path.parts) or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
@@ -82,12 +90,38 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """Debian's PostgreSQL, with a migrated database to copy; tests that need it are skipped where it is absent."""
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not here (Debian's package postgresql)")
+    with serve_postgres(binaries) as server:
+        server.migrated = server.add_database()
+        PostgresStore(server.get_address(server.migrated)).close()
+        yield server
+
+
 @pytest.fixture
-def context(tmp_path: Path, migrated_file: Path) -> Context:
-    """A fresh, migrated file, and settings without a model."""
+def engine() -> str:
+    """Which engine ``context`` is of; to ask for it, parametrize this indirectly."""
+    return ENGINE
+
+
+@pytest.fixture
+def context(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Iterator[Context]:
+    """A fresh, migrated database, and settings without a model."""
+    if engine == "postgres":
+        server: Server = request.getfixturevalue("postgres")
+        with server.lend_database() as address:
+            store = PostgresStore(address)
+            yield Context(store, load_settings({}, db=address))
+            store.close()
+        return
+    migrated_file: Path = request.getfixturevalue("migrated_file")
     path = tmp_path / "coeval.db"
     shutil.copyfile(migrated_file, path)
-    return Context(Store(path), load_settings({}, db=path))
+    yield Context(Store(path), load_settings({}, db=path))
 
 
 @pytest.fixture

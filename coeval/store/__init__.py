@@ -1,4 +1,4 @@
-"""The database file: the only importer of sqlite_utils and the only home of SQL.
+"""The database: the only importer of sqlite_utils and psycopg, and the only home of SQL.
 
 A use case opens one transaction and calls the functions of the modules here, which take the open
 ``Database`` and give domain objects::
@@ -9,7 +9,8 @@ A use case opens one transaction and calls the functions of the modules here, wh
 
 from sqlite3 import IntegrityError
 
-from coeval.store.engines.light import Database
+from coeval.store.engines.addresses import open_store
+from coeval.store.engines.interface import Database, Storage
 from coeval.store.engines.sqlite import Store
 
-__all__ = ["Database", "IntegrityError", "Store"]
+__all__ = ["Database", "IntegrityError", "Storage", "Store", "open_store"]

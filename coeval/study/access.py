@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from coeval.domain import Person, Role, Task
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.settings import Settings
-from coeval.store import Database, Store
+from coeval.store import Database, Storage, open_store
 from coeval.store.queries import tasks
 from coeval.store.queries.people import accounts, enrolments
 
@@ -26,7 +26,7 @@ OWNERS = (Role.OWNER,)
 class Context:
     """What every use case works with."""
 
-    store: Store
+    store: Storage
     settings: Settings
 
 
@@ -42,12 +42,12 @@ class Rule:
 
 
 def open_context(settings: Settings, *, read_only: bool = False) -> Context:
-    """The context of a process that works on the file of its settings; ``read_only`` makes and changes none.
+    """The context of a process that works on the database of its settings; ``read_only`` makes and changes none.
 
     Raises:
         StorageError: the file cannot be opened, or it is not ours.
     """
-    return Context(Store(settings.db, read_only=read_only), settings)
+    return Context(open_store(settings.server or settings.db, read_only=read_only), settings)
 
 
 RULES: dict[str, Rule] = {}

@@ -51,7 +51,7 @@ def run_server(
     sweep(context)
     ensure_demo(context)
     shown = f"[{host}]" if ":" in host else host
-    print(f"CoEval is at http://{shown}:{port}  (file: {context.store.path}; Ctrl+C stops it)", flush=True)
+    print(f"CoEval is at http://{shown}:{port}  ({context.store.shown_address}; Ctrl+C stops it)", flush=True)
     if keeper:
         keeper.start()
     # once the requests under way are answered, uvicorn sends itself the signal again: SIGTERM's own way would

@@ -12,7 +12,7 @@ import pytest
 from coeval.datasets import Source
 from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Instance, Person, Run, Task
 from coeval.errors import InputError
-from coeval.store import Store
+from coeval.store import open_store
 from coeval.store.engines.health import examine_file
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.bulk import imports
@@ -119,7 +119,7 @@ def test_an_import_into_a_task_is_seen_at_once(context: Context, owner: Person) 
 def test_people_save_between_the_parts_of_an_import(context: Context, owner: Person) -> None:
     """A save from another thread and one from another process's connection, while the import is on its way."""
     import_study(context, owner, make_study(40))
-    other = replace(context, store=Store(context.store.path))
+    other = replace(context, store=open_store(context.store.address))
     saved: list[int] = []
 
     def save_at(server: Context) -> None:

@@ -19,6 +19,7 @@ from tests.store.test_import_in_parts import count_everything, leave_half_done
 TWO_DAYS_AGO = time.time() - 2 * leftovers.OLD_SECONDS
 
 
+@pytest.mark.sqlite
 def test_what_was_left_goes_and_what_is_new_stays(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

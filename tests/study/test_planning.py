@@ -50,7 +50,7 @@ def test_a_rule_that_cannot_be_is_refused(planned: Context, rule: StoppingRule, 
 
 
 def test_the_command_plans_and_declares(planned: Context, capsys: pytest.CaptureFixture[str]) -> None:
-    base = ["plan", "--task", "demo", "--db", str(planned.settings.db)]
+    base = ["plan", "--task", "demo", "--db", planned.store.address]
     main([*base, "--assume", "people=4", "noise=.8"])
     assert "From the spreads that were assumed" in capsys.readouterr().out
     main([*base, "--declare", "alpha", "--width", ".1", "--documents", "30", "--json"])

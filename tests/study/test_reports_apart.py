@@ -125,6 +125,7 @@ def test_what_a_process_knew_stays_when_it_has_ended(context: Context, apart: Re
     assert get_statistic(context, RESEARCHER, "demo", build_report, tables=EVERY)["annotators"] == 3
 
 
+@pytest.mark.sqlite
 def test_the_process_holds_no_transaction_and_ends_with_the_server(context: Context, apart: Readings) -> None:
     """While one is open, the log of the file would grow with every save."""
     reading = get_reading(context, RESEARCHER, "demo")

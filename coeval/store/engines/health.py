@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
+from coeval.store.engines.interface import Database
+from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.statements import scalar
 from coeval.store.migrations.registry import migrations
 
@@ -17,7 +17,7 @@ COUNTED = (
 FAULTS = {
     "submissions whose revisions have a gap": (
         "SELECT count(*) FROM (SELECT 1 FROM submission GROUP BY annotator, instance, criterion"
-        " HAVING max(revision) <> count(*))"
+        " HAVING max(revision) <> count(*)) gaps"
     ),
     "submissions without any row": (
         "SELECT count(*) FROM submission s WHERE s.draft IS NOT NULL AND s.arm = 'assisted'"
@@ -31,15 +31,16 @@ FAULTS = {
         "SELECT count(*) FROM submission WHERE opened_at IS NOT NULL AND opened_at > submitted_at"
     ),
     "instances whose positions have a gap": (
-        "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*))"
+        "SELECT count(*) FROM (SELECT 1 FROM instance GROUP BY task HAVING max(position) <> count(*)) gaps"
     ),
     "queues whose tally is not what is in them": (
-        "SELECT count(*) FROM (SELECT sum(state = 'finished') AS finished, sum(flagged) AS flagged, annotator, task"
+        "SELECT count(*) FROM (SELECT count(CASE WHEN state = 'finished' THEN 1 END) AS finished,"
+        " sum(flagged) AS flagged, annotator, task"
         " FROM assignment GROUP BY annotator, task) q LEFT JOIN queue_tally t USING (annotator, task)"
         " WHERE q.finished <> coalesce(t.finished, 0) OR q.flagged <> coalesce(t.flagged, 0)"
     ),
     "tasks that show more than one run": (
-        "SELECT count(*) FROM (SELECT 1 FROM run WHERE shown = 1 GROUP BY task HAVING count(*) > 1)"
+        "SELECT count(*) FROM (SELECT 1 FROM run WHERE shown = 1 GROUP BY task HAVING count(*) > 1) doubled"
     ),
 }
 
@@ -61,17 +62,29 @@ class Health:
         return not self.faults
 
 
-def examine_file(db: Database) -> Health:
-    """Look at the whole file: pages, references between tables, and what our own rules promise."""
+def _examine_pages(db: SqliteDatabase) -> list[str]:
+    """Damage to the file, and references to nothing: a server of PostgreSQL sees to both by itself."""
     pages = [row["integrity_check"] for row in db.query("PRAGMA integrity_check")]
     faults = [f"page fault: {text}" for text in pages if text != "ok"]
     orphans: dict[str, int] = {}
     for row in db.query("PRAGMA foreign_key_check"):
         name = f"{row['table']} without its {row['parent']}"
         orphans[name] = orphans.get(name, 0) + 1
-    faults += [f"{n:,} rows of {name}" for name, n in orphans.items()]
-    applied = tuple(migration.name for migration in migrations.applied(db))
-    pending = tuple(migration.name for migration in migrations.pending(db))
+    return faults + [f"{n:,} rows of {name}" for name, n in orphans.items()]
+
+
+def _list_migrations(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those that a database has had, and those to come."""
+    known = [migration.name for migration in migrations.pending(SqliteDatabase(memory=True))]
+    sql = f"SELECT name FROM {migrations.migrations_table} WHERE migration_set = ?"
+    had = {row["name"] for row in db.query(sql, [migrations.name])}
+    return tuple(name for name in known if name in had), tuple(name for name in known if name not in had)
+
+
+def examine_file(db: Database) -> Health:
+    """Look at the whole file: pages, references between tables, and what our own rules promise."""
+    faults = _examine_pages(db) if isinstance(db, SqliteDatabase) else []
+    applied, pending = _list_migrations(db)
     if not pending:
         faults += [f"{n:,} {name}" for name, sql in FAULTS.items() if (n := scalar(db, sql))]
     there = set(db.table_names())

@@ -43,6 +43,14 @@ class Store:
         self.guard: Callable[[], None] = lambda: None
         """Asked before every transaction that writes; raises a StorageError where none may begin."""
 
+    @property
+    def address(self) -> str:
+        return str(self.path.absolute())
+
+    @property
+    def shown_address(self) -> str:
+        return str(self.path)
+
     def _open(self) -> None:
         if self.path.is_file() and self.path.stat().st_size:
             with closing(connect(self.path, read_only=True)) as connection:

@@ -11,12 +11,11 @@ sqlite-utils.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlite_utils import Database
-
-Values = Sequence[Any] | dict[str, Any]
+from coeval.store.engines.interface import Database, Values
+from coeval.store.engines.light import Database as SqliteDatabase
 
 
 def rows(db: Database, sql: str, values: Values = ()) -> Iterator[dict[str, Any]]:
@@ -37,17 +36,24 @@ def scalar(db: Database, sql: str, values: Values = ()) -> Any:
     return None if row is None else row[0]
 
 
-def append(db: Database, table: str, values: Mapping[str, Any]) -> int:
-    """Insert one row and give its id, in as few microseconds as a save can spare."""
-    names = ", ".join(values)
+def append(db: Database, table: str, values: Mapping[str, Any]) -> None:
+    """Insert one row, in as few microseconds as a save can spare."""
+    db.conn.execute(_insertion(table, values), dict(values))
+
+
+def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:
+    """Insert one row into a table with ids and give its id, as quickly."""
+    row = db.conn.execute(f"{_insertion(table, values)} RETURNING id", dict(values)).fetchone()
+    return int(row[0])
+
+
+def _insertion(table: str, values: Mapping[str, Any]) -> str:
     marks = ", ".join(f":{name}" for name in values)
-    cursor = db.conn.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", dict(values))
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+    return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
 
 
 def insert(db: Database, table: str, **values: Any) -> int:
-    """Insert one row through sqlite-utils and give its id."""
+    """Insert one row and give its id; 0 where the table has none."""
     return int(db.table(table).insert(values).last_rowid or 0)
 
 
@@ -57,13 +63,19 @@ def upsert(db: Database, table: str, key: str, values: Mapping[str, Any]) -> Non
     Not sqlite-utils': that makes a table first, to see whether it can, and where it cannot, as on a full disk, falls
     back on INSERT OR IGNORE, which drops a row that breaks a rule without a word.
     """
-    names = ", ".join(values)
-    marks = ", ".join(f":{name}" for name in values)
     pairs = ", ".join(f"{name} = excluded.{name}" for name in values if name != key)
-    db.conn.execute(
-        f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT ({key}) DO UPDATE SET {pairs}",
-        dict(values),
-    )
+    db.conn.execute(f"{_insertion(table, values)} ON CONFLICT ({key}) DO UPDATE SET {pairs}", dict(values))
+
+
+def get_columns(db: Database, table: str) -> set[str]:
+    """The names of a table's columns."""
+    return {column[0] for column in db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description}
+
+
+def overwrite_deleted(db: Database) -> None:
+    """Have what this transaction deletes written over in the file; PostgreSQL does so in its own time (VACUUM)."""
+    if isinstance(db, SqliteDatabase):
+        db.conn.execute("PRAGMA secure_delete=ON")
 
 
 def to_json(value: Any) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-
 from coeval.clock import now
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import insert
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import (
     Action,
@@ -23,6 +21,7 @@ from coeval.domain import (
     Scale,
     Vote,
 )
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
 CRITERION = (

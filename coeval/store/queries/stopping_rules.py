@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain.studies import Measure, StoppingRule
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import insert
 
 

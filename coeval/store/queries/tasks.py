@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task
 from coeval.rules.arms import Design, Display, Layout
+from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import chunks, get_row, insert, rows, scalar, to_json
 
@@ -38,6 +37,9 @@ INSTANCE = Record(Instance, elsewhere=("context", "id"))
 def instance_of(row: dict[str, Any]) -> Instance:
     return INSTANCE.from_row(row, context=json.loads(row["context_json"]), id=row["id"])
 
+
+ALL = 2**62
+"""A limit above every number of rows."""
 
 UNSEEN = "import "
 """How the short names of tasks begin that an import on its way stands under. No name that people give has a space."""
@@ -167,7 +169,7 @@ def get_instance(db: Database, instance: int) -> Instance | None:
     return instance_of(row) if row else None
 
 
-def list_instances(db: Database, task: int, *, limit: int = -1, offset: int = 0) -> Iterator[Instance]:
+def list_instances(db: Database, task: int, *, limit: int = ALL, offset: int = 0) -> Iterator[Instance]:
     sql = "SELECT * FROM instance WHERE task = ? ORDER BY position LIMIT ? OFFSET ?"
     return (instance_of(row) for row in rows(db, sql, [task, limit, offset]))
 

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from coeval.domain.hosting import Restoration
 from coeval.store.engines.files import connect, translated
+from coeval.store.engines.interface import Database
+from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.statements import get_row, insert, rows, scalar
 
 
@@ -36,7 +36,7 @@ def load_lineage(path: Path) -> Lineage | None:
     """
     with translated(path), closing(connect(path, read_only=True)) as connection:
         try:
-            return get_lineage(Database(connection))
+            return get_lineage(SqliteDatabase(connection))
         except sqlite3.OperationalError as error:
             if "no such table" in str(error):
                 return None

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from coeval.errors import StorageError
 from coeval.settings import bare_environment
 from coeval.stats.frames import StudyFrames
-from coeval.store import Database, Store
+from coeval.store import Database, open_store
 from coeval.store.queries import tasks
 from coeval.store.queries.bulk import reports
 from coeval.study.computing.study_frames import TaskFrames
@@ -65,13 +65,13 @@ class Helper:
             start_new_session=True,
         )
 
-    def open(self, path: Path, slug: str) -> Opened:
+    def open(self, address: str, slug: str) -> Opened:
         """Have it read a task.
 
         Raises:
             HelperEndedError: it cannot.
         """
-        opened: Opened = self._ask((str(path.absolute()), slug))
+        opened: Opened = self._ask((address, slug))
         return opened
 
     def compute(self, statistic: Statistic, tables: tuple[str, ...]) -> Any:
@@ -118,8 +118,8 @@ class Helper:
 
 def answer_questions(questions: BinaryIO, answers: BinaryIO) -> None:
     """Read the task that is asked for first, then answer until nobody asks any more."""
-    path, slug = pickle.load(questions)
-    store, started = Store(path, read_only=True), time.perf_counter()
+    address, slug = pickle.load(questions)
+    store, started = open_store(address, read_only=True), time.perf_counter()
     with store.read() as db:
         task = tasks.get_task(db, slug)
         if task is None:

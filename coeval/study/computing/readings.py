@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from coeval.clock import now
 from coeval.domain import Task
 from coeval.stats.frames import StudyFrames
-from coeval.store import Store
+from coeval.store import Storage
 from coeval.store.queries.bulk import reports
 from coeval.study.computing.helper import Helper, HelperEndedError
 from coeval.study.computing.study_frames import TaskFrames
@@ -42,7 +42,7 @@ REST = 5.0
 class Reading:
     """What was computed of a task from one state of the file, ``fingerprint``, and since ``taken_at``."""
 
-    store: Store
+    store: Storage
     task: Task
     fingerprint: Fingerprint
     helper: Helper | None = None
@@ -108,7 +108,7 @@ class Reading:
 class Readings:
     """The newest reading of each task of an open file, and the process that waits to make the next."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Storage) -> None:
         self.store = store
         self.apart = False
         """Whether large reports are computed by processes of their own."""
@@ -154,7 +154,7 @@ class Readings:
             helper, self._waiting = self._waiting, None
         if helper is None or not helper.alive:
             helper = Helper()
-        opened = helper.open(self.store.path, task.slug)
+        opened = helper.open(self.store.address, task.slug)
         self.stand_by()
         return Reading(self.store, task, opened.fingerprint, helper, seconds=opened.seconds)
 
@@ -207,9 +207,9 @@ class Readings:
             reading.close()
 
 
-READINGS: WeakKeyDictionary[Store, Readings] = WeakKeyDictionary()
+READINGS: WeakKeyDictionary[Storage, Readings] = WeakKeyDictionary()
 """Those of each open file."""
 
 
-def get_readings(store: Store) -> Readings:
+def get_readings(store: Storage) -> Readings:
     return READINGS.setdefault(store, Readings(store))

@@ -43,8 +43,9 @@ def list_leftovers(context: Context) -> list[Path]:
 
 
 def _list_candidates(context: Context) -> Iterator[Path]:
-    live, snapshots = context.store.path, context.settings.snapshots.folder
-    yield live.with_name(live.name + ".part")
+    live, snapshots = context.settings.db, context.settings.snapshots.folder
+    if not context.settings.server:
+        yield live.with_name(live.name + ".part")
     if snapshots:
         yield from snapshots.glob("coeval-*.part")
     for pattern in TEMPORARY:

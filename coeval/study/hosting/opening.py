@@ -8,8 +8,8 @@ from pathlib import Path
 
 from coeval.domain.hosting import Restoration
 from coeval.errors import InputError, StorageError
-from coeval.settings import Settings, Snapshots
-from coeval.store import Store
+from coeval.settings import Settings, Snapshots, show_address
+from coeval.store import Storage, Store, open_store
 from coeval.store.engines.files import is_damaged
 from coeval.store.queries.people import people
 from coeval.store.snapshots import lineage as lineages
@@ -53,7 +53,7 @@ def open_kept(
     start_empty: bool = False,
     on_wait: Callable[[str], None] = log.warning,
     patience: float = PATIENCE,
-) -> tuple[Store, Keeper | None]:
+) -> tuple[Storage, Keeper | None]:
     """Open the live file, brought back from the newest good snapshot where it is gone; and what ships its changes.
 
     ``on_wait`` is told why the start takes long. ``start_empty`` is the owner's word that a new study begins.
@@ -61,8 +61,10 @@ def open_kept(
     Raises:
         StorageError: the file cannot be opened; a place cannot be read, so that nobody knows what is in it; or it
             holds several lineages, and nobody said which one to follow.
-        InputError: ``start_empty`` over a file that is there.
+        InputError: ``start_empty`` over a file that is there; or snapshots of a database that is no file.
     """
+    if settings.server:
+        return _open_server(settings, start_empty), None
     places = build_places(settings.snapshots)
     if start_empty and _holds_study(settings.db):
         raise InputError(
@@ -99,6 +101,20 @@ def open_kept(
         raise
     _note_opening(store, settings, term, restored)
     return store, Keeper(store, places, settings.snapshots.minutes, term, holder) if places else None
+
+
+def _open_server(settings: Settings, start_empty: bool) -> Storage:
+    """Open a database on a server, which keeps what was acknowledged by itself."""
+    snapshots = settings.snapshots
+    if snapshots.folder or snapshots.repo or start_empty:
+        named = "--start-empty" if start_empty else "COEVAL_SNAPSHOT_DIR and COEVAL_SNAPSHOT_REPO"
+        raise InputError(
+            f"Snapshots are copies of a SQLite file: leave {named} out with {show_address(settings.server)}, and back "
+            "up the database with the tools of PostgreSQL."
+        )
+    store = open_store(settings.server)
+    _note_opening(store, settings, 0, None)
+    return store
 
 
 def _release(place: Place, term: int) -> None:
@@ -155,7 +171,7 @@ def _choose_lineage(settings: Settings, survey: Survey) -> str | None:
     return named[0] if named else ""
 
 
-def _note_opening(store: Store, settings: Settings, term: int, restored: Restoration | None) -> None:
+def _note_opening(store: Storage, settings: Settings, term: int, restored: Restoration | None) -> None:
     """Note the term and what the file came back from; sessions of before, or of another sign-in, end."""
     with store.write() as db:
         if term:

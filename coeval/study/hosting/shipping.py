@@ -13,7 +13,7 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from coeval.errors import CoevalError, StorageError
-from coeval.store import Store
+from coeval.store import Storage, Store
 from coeval.store.snapshots.lineage import get_last_submission, get_lineage
 from coeval.store.snapshots.log_tail import LogTail
 from coeval.store.snapshots.places import Place
@@ -154,5 +154,5 @@ class Keeper:
         )
 
 
-KEEPERS: WeakKeyDictionary[Store, Keeper] = WeakKeyDictionary()
+KEEPERS: WeakKeyDictionary[Storage, Keeper] = WeakKeyDictionary()
 """The keeper of each open store, for owners to see how it fares."""

@@ -263,6 +263,7 @@ def onboarding_name(context: Context, person: Person) -> str:
     return name
 
 
+@pytest.mark.sqlite
 def test_a_person_is_removed_and_the_record_says_so(context: Context, owner: Person) -> None:
     open_study(context, owner, Plan(per_instance=1, batch=10, quota=10))
     person = join(context, 7)

@@ -78,8 +78,8 @@ def come(context: Context, number: int = 1) -> Person:
 
 
 def count_rows(db: Database) -> dict[str, int]:
-    tables = [row[0] for row in db.conn.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    return {table: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
+    counts = {table: db.conn.execute(f"SELECT count(*) FROM {table}") for table in db.table_names()}
+    return {table: cursor.fetchone()[0] for table, cursor in counts.items()}
 
 
 def test_looking_and_declining_write_nothing(study: Context) -> None:

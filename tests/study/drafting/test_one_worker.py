@@ -8,12 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from coeval.clock import time_from_now
 from coeval.domain import JobState, Person, Study
 from coeval.errors import InputError, StorageError
-from coeval.store import Store
+from coeval.store import open_store
 from coeval.store.queries.drafting import leases
 from coeval.study import leases as holding
 from coeval.study.access import Context
@@ -27,7 +29,7 @@ from tests.support.models.openai_stub import Stub, start_stub
 
 MINE = RunSettings(label="mine", concurrency=2)
 PAIRS = 8
-AGED = "UPDATE {} = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')"
+AGED = "UPDATE {} = ?"
 
 
 @pytest.fixture(autouse=True)
@@ -48,9 +50,13 @@ def served(context: Context, owner: Person, study: Study, stub: Stub) -> Context
     return replace(context, settings=replace(context.settings, base_url=stub.url, api_key="k", timeout=5.0))
 
 
+def an_hour_ago() -> str:
+    return time_from_now(-timedelta(hours=1))
+
+
 def other_server(context: Context) -> Context:
     """The same file, open in what might as well be another process."""
-    return replace(context, store=Store(context.store.path))
+    return replace(context, store=open_store(context.store.address))
 
 
 def wait_for(context: Context, owner: Person, job: int, *states: JobState) -> None:
@@ -118,7 +124,7 @@ def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) 
     job = drafting_jobs.start_job(served, owner, "demo", MINE)
     with Hold(served, job=job.id):
         with served.store.write() as db:
-            db.conn.execute(AGED.format("job SET updated_at"))
+            db.conn.execute(AGED.format("job SET updated_at"), [an_hour_ago()])
         assert mark_interrupted(other_server(served)) == 0
         wait_for(served, owner, job.id, JobState.QUEUED)
     assert mark_interrupted(other_server(served)) == 1
@@ -128,7 +134,7 @@ def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) 
 def test_a_job_cut_off_shows_when_somebody_looks(served: Context, owner: Person) -> None:
     drafting_jobs.start_job(served, owner, "demo", MINE)
     with served.store.write() as db:
-        db.conn.execute(AGED.format("job SET updated_at"))
+        db.conn.execute(AGED.format("job SET updated_at"), [an_hour_ago()])
     (job,) = drafting_jobs.list_jobs(served, owner, "demo")
     assert job.state is JobState.CANCELLED and "cut off" in job.message
     assert drafting_jobs.start_job(served, owner, "demo", MINE).id > job.id
@@ -137,7 +143,7 @@ def test_a_job_cut_off_shows_when_somebody_looks(served: Context, owner: Person)
 def test_the_lease_of_a_killed_worker_runs_out(served: Context) -> None:
     with served.store.write() as db:
         leases.take_lease(db, "a run", "killed")
-        db.conn.execute(AGED.format("lease SET renewed_at"))
+        db.conn.execute(AGED.format("lease SET renewed_at"), [an_hour_ago()])
     with Hold(served) as hold:
         hold.take("a run", "The run")
 

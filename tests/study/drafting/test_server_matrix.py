@@ -233,7 +233,7 @@ def test_the_exit_code_is_that_of_the_command(
             monkeypatch.setenv("OPENAI_BASE_URL", stub.url)
             arguments = ["draft", "evaluations", "--task", "demo", "--model", "m", "--label", f"run {code}"]
             try:
-                main([*arguments, "--db", str(context.store.path)])
+                main([*arguments, "--db", context.store.address])
                 ended = None
             except SystemExit as error:
                 ended = error.code

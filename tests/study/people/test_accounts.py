@@ -9,7 +9,7 @@ import pytest
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.settings import OAuth, SignIn, load_settings
-from coeval.store import Store
+from coeval.store import open_store
 from coeval.store.queries.people import accounts, people
 from coeval.study.access import OPERATOR, Context
 from coeval.study.people import accounts as module
@@ -186,6 +186,7 @@ def test_being_let_in_does_not_count(hosted: Context) -> None:
         assert enter(hosted, "Ana")
 
 
+@pytest.mark.sqlite
 def test_no_secret_is_in_the_file(hosted: Context) -> None:
     token = invite(hosted, OPERATOR, Role.OWNER)
     _, session = accept_invitation(hosted, token, "Ana", PASSWORD)
@@ -197,7 +198,7 @@ def test_no_secret_is_in_the_file(hosted: Context) -> None:
 
 def test_sessions_survive_a_restart_end_and_are_not_fixed(context: Context) -> None:
     person, first = sign_in(context, "Ana")
-    again = replace(context, store=Store(context.store.path))
+    again = replace(context, store=open_store(context.store.address))
     assert get_signed_in(again, first) == person
     _, second = sign_in(context, "Ana", old_token=first)
     assert get_signed_in(context, first) is None and get_signed_in(context, second) == person

@@ -94,6 +94,12 @@ LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance
 WHERE i.task = :task AND {published("s")} ORDER BY s.id
 """
 
+AS_TEXT = (
+    "CASE WHEN s.shown_score = CAST(s.shown_score AS INTEGER) THEN CAST(CAST(s.shown_score AS INTEGER) AS TEXT)"
+    " ELSE CAST(s.shown_score AS TEXT) END"
+)
+"""A score as people write it: 4, and not 4.0."""
+
 ROWS = f"""
 SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STANDING}, {OUTCOME} AS arm, s.revision,
   CASE WHEN NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
@@ -102,7 +108,7 @@ SELECT i.external_id AS instance, c.text AS criterion, a.name AS annotator, {STA
     THEN 1 ELSE 0 END AS latest,
   w.position AS line, w.kind, w.action, l.text AS drafted,
   CASE WHEN s.planted = 'evidence' THEN coalesce(o.text, x.text) WHEN s.planted = 'score' AND w.kind = 'score'
-    THEN printf('%g', s.shown_score) END AS planted_error,
+    THEN {AS_TEXT} END AS planted_error,
   w.text AS new_text, w.reason
 FROM submission_row w
 JOIN submission s ON s.id = w.submission

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Group, Person, Submission, Task
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import chunks, insert, scalar
 from coeval.store.queries import tasks
 from coeval.store.queries.people import members, people

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlite_utils import Database
-
+from coeval.store.engines.interface import Cursor, Database
 from coeval.store.queries.scrutiny.submissions import OUTCOME, published
 
 INSTANCES = """
@@ -100,7 +98,7 @@ JOIN current_draft d ON d.id = l.draft
 JOIN run r ON r.id = d.run AND r.task = :task AND r.id NOT IN (SELECT run FROM archived_run)
 JOIN criteria_set_member m ON m.criterion = d.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = d.criterion
-GROUP BY r.id, m.position
+GROUP BY r.id, c.id, m.position
 HAVING count(q.draft_row) > 0 OR count(CASE WHEN l.kind = 'evidence' THEN 1 END) > 0
 ORDER BY r.id, m.position
 """
@@ -137,7 +135,7 @@ class Result:
     """The answer of a query: names of the columns, and a cursor over the rows, good while the read is."""
 
     names: Sequence[str]
-    cursor: sqlite3.Cursor
+    cursor: Cursor
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.cursor)
@@ -159,9 +157,10 @@ SELECT
   (SELECT max(id) FROM comparison),
   (SELECT max(id) FROM run), (SELECT max(id) FROM run_archive), (SELECT max(id) FROM enrolment WHERE task = :task),
   (SELECT max(id) FROM criteria_set WHERE task = :task), (SELECT max(position) FROM instance WHERE task = :task),
-  (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch),
-  (SELECT group_concat(group_name) FROM (SELECT group_name FROM annotator_group ORDER BY annotator))
+  (SELECT id FROM run WHERE task = :task AND shown = 1), (SELECT max(finished_at) FROM import_batch)
 """
+
+GROUPS = "SELECT group_name FROM annotator_group ORDER BY annotator"
 
 
 def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
@@ -169,8 +168,8 @@ def get_fingerprint(db: Database, task: int) -> tuple[Any, ...]:
 
     Facts are appended, so the newest ids tell. It may change for another task's sake, never fail to change.
     """
-    fingerprint: tuple[Any, ...] = db.conn.execute(FINGERPRINT, {"task": task}).fetchone()
-    return fingerprint
+    newest: tuple[Any, ...] = db.conn.execute(FINGERPRINT, {"task": task}).fetchone()
+    return (*newest, ",".join(group for (group,) in db.conn.execute(GROUPS)))
 
 
 def count_submissions(fingerprint: tuple[Any, ...]) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Arm
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, rows, scalar
 
 
@@ -13,7 +12,7 @@ def count_checks(db: Database, annotator: int, task: int) -> tuple[int, int]:
     """How many attention checks a person answered, and how many of these wrongly."""
     row = get_row(
         db,
-        "SELECT count(passed) AS answered, coalesce(sum(passed = 0), 0) AS failed FROM reservation"
+        "SELECT count(passed) AS answered, count(CASE WHEN passed = 0 THEN 1 END) AS failed FROM reservation"
         " WHERE annotator = ? AND task = ? AND purpose = 'check'",
         [annotator, task],
     )

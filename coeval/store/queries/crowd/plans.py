@@ -6,10 +6,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Plan, StudyState, Terms
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, rows, to_json
 from coeval.store.queries.crowd.reservations import renumber
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlite_utils import Database
-
 from coeval.clock import now
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import rows, scalar
 from coeval.store.queries.people.enrolments import get_newest_arrival
 from coeval.store.queries.scrutiny.planted_errors import SOURCES

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Call
-from coeval.store import Store
+from coeval.store.engines.interface import Database, Storage
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, rows
 
@@ -73,7 +71,7 @@ def count_calls(db: Database) -> dict[str, float]:
     """Totals of the ledger: answered, failed, tokens and cost."""
     row = get_row(
         db,
-        "SELECT coalesce(sum(error = ''), 0) AS answered, coalesce(sum(error <> ''), 0) AS failed,"
+        "SELECT count(CASE WHEN error = '' THEN 1 END) AS answered, count(CASE WHEN error <> '' THEN 1 END) AS failed,"
         " coalesce(sum(prompt_tokens), 0) AS prompt_tokens,"
         " coalesce(sum(completion_tokens), 0) AS completion_tokens,"
         " coalesce(sum(cost), 0) AS cost FROM call",
@@ -85,7 +83,7 @@ def count_calls(db: Database) -> dict[str, float]:
 class StoredLedger:
     """The ledger as the runner wants it (``llm.ledger.Ledger``): reads never wait for writers."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Storage) -> None:
         self._store = store
 
     def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:

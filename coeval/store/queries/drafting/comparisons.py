@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Comparison, Instance, UnscoredDraft
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import rows, scalar, to_json
 from coeval.store.queries.tasks import instance_of
 

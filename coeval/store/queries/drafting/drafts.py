@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Draft, EvaluationRow, Quote, QuotePlace, RowKind, Run, UnscoredDraft
+from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 

@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Job, JobState
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, to_json
 from coeval.store.queries.drafting.leases import LIVE, live_since
 

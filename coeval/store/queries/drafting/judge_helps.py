@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sqlite_utils import Database
-
 from coeval.clock import now
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import insert, scalar
 
 

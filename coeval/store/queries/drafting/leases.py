@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sqlite_utils import Database
-
 from coeval.clock import now, time_from_now
 from coeval.domain import LEASE, Lease
+from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, upsert
 

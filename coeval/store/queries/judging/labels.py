@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Arm
 from coeval.domain.seals import Label, Opening, Part, Seal
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import insert, rows
 from coeval.store.queries.judging.seals import DOCUMENT, list_openings
 from coeval.store.queries.scrutiny.submissions import OUTCOME, published

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain.seals import FittedJudge, Opening, Part, Seal
 from coeval.rules.splitting import Stratum, part_of_newcomer
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, rows
 
 DOCUMENT = "CASE WHEN i.document = '' THEN i.external_id ELSE i.document END"

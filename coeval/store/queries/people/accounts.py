@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Account, Invitation, Role
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, rows, scalar
 from coeval.store.queries.people.people import get_person_by_id, person_of
 
@@ -95,8 +94,10 @@ def _invitation(db: Database, row: dict[str, Any]) -> Invitation:
 
 def revoke_invitation(db: Database, key: str) -> int:
     """Take back the open invitation of that key; gives how many there were."""
-    sql = f"UPDATE invitation SET revoked_at = :now WHERE substr(token_hash, 1, :n) = :key AND {OPEN}"
-    return db.conn.execute(sql, {"now": now(), "n": KEY_LENGTH, "key": key}).rowcount
+    sql = (
+        f"UPDATE invitation SET revoked_at = :now WHERE substr(token_hash, 1, {KEY_LENGTH}) = :key AND {OPEN}"
+    )
+    return db.conn.execute(sql, {"now": now(), "key": key}).rowcount
 
 
 def revoke_invitations_by(db: Database, creator: int) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlite_utils import Database
-
 from coeval.domain import Participant, Standing
 from coeval.rules.worktime import Event, count_minutes
+from coeval.store.engines.interface import Database
 
 PARTICIPANTS = """
 SELECT v.id AS arrival, p.id, p.name, v.study, v.session, v.proof, v.at AS joined_at, c.kind, c.subject,
@@ -46,7 +45,7 @@ SELECT taken, done, count(*) AS n FROM (
     (SELECT count(*) FROM reservation r WHERE r.instance = i.id AND r.purpose = 'work'
       AND r.outcome = 'finished') AS done
   FROM instance i WHERE i.task = ? AND NOT EXISTS (SELECT 1 FROM answer_key k WHERE k.instance = i.id)
-) GROUP BY taken, done ORDER BY done, taken
+) places GROUP BY taken, done ORDER BY done, taken
 """
 
 ARMS = (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Person, Role
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, scalar
 
 

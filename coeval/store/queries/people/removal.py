@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
+from coeval.store.engines.interface import Database
+from coeval.store.engines.statements import get_columns, overwrite_deleted
 
 CHILDREN = {"submission_row": "submission", "vote": "ballot"}
 """Tables whose rows belong to a row of a person's, named by the column that points at it."""
@@ -15,7 +16,7 @@ def remove_person(db: Database, person: int) -> dict[str, int]:
 
     Every table with a column ``annotator`` is theirs, so that a table added later is not forgotten.
     """
-    db.conn.execute("PRAGMA secure_delete=ON")
+    overwrite_deleted(db)
     removed = {}
     for table, parent in CHILDREN.items():
         sql = f"DELETE FROM {table} WHERE {parent} IN (SELECT id FROM {parent} WHERE annotator = ?)"
@@ -30,7 +31,7 @@ def remove_person(db: Database, person: int) -> dict[str, int]:
 
 def remove_work(db: Database, person: int, task: int) -> int:
     """Delete what a person saved in one task, and their attempts at its exam; gives how many rows went."""
-    db.conn.execute("PRAGMA secure_delete=ON")
+    overwrite_deleted(db)
     of_task = "instance IN (SELECT id FROM instance WHERE task = :task) AND annotator = :person"
     values = {"task": task, "person": person}
     sql = f"DELETE FROM submission_row WHERE submission IN (SELECT id FROM submission WHERE {of_task})"
@@ -44,11 +45,7 @@ def remove_work(db: Database, person: int, task: int) -> int:
 
 def _tables_with_annotator(db: Database, also: str = "annotator") -> list[str]:
     """Tables that have a column ``annotator``, and the one named."""
-    sql = (
-        "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c ON c.name = 'annotator'"
-        " JOIN pragma_table_info(m.name) d ON d.name = ? WHERE m.type = 'table' ORDER BY m.name"
-    )
-    return [row["name"] for row in db.query(sql, [also])]
+    return [name for name in sorted(db.table_names()) if {"annotator", also} <= get_columns(db, name)]
 
 
 def _forget_name(db: Database, person: int) -> None:

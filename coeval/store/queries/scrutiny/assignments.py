@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Arm, Assignment, Filter, Mark
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import append, get_row, rows, scalar
 
 CONDITION = {Filter.ALL: "1 = 1", Filter.UNFINISHED: "state = 'open'", Filter.FLAGGED: "flagged = 1"}
@@ -191,12 +190,12 @@ def list_progress(db: Database, task: int) -> list[dict[str, Any]]:
     """Per person who has opened the task: name, role, total, finished, flagged, last save."""
     return list(
         db.query(
-            "SELECT p.name, p.role, count(*) AS total, sum(a.state = 'finished') AS finished,"
+            "SELECT p.name, p.role, count(*) AS total, count(CASE WHEN a.state = 'finished' THEN 1 END) AS finished,"
             " sum(a.flagged) AS flagged, (SELECT max(s.submitted_at) FROM submission s"
-            " JOIN instance i ON i.id = s.instance WHERE s.annotator = p.id AND i.task = a.task)"
+            " JOIN instance i ON i.id = s.instance WHERE s.annotator = p.id AND i.task = :task)"
             " AS last_save FROM assignment a JOIN annotator p ON p.id = a.annotator"
-            " WHERE a.task = ? GROUP BY p.id ORDER BY p.id",
-            [task],
+            " WHERE a.task = :task GROUP BY p.id, p.name, p.role ORDER BY p.id",
+            {"task": task},
         )
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-
 from coeval.domain import InstanceState, Only, Remark
+from coeval.store.engines.interface import Database
 
 START = 200
 """Characters of an input and an output that a list shows."""
@@ -32,8 +31,8 @@ SELECT i.position, i.external_id, i.document, i.system, substr(i.input, 1, {STAR
     WHERE s.instance = i.id AND s.score IS NOT NULL GROUP BY s.criterion HAVING count(*) > 1) w) AS apart
 FROM instance i
 WHERE i.task = :task AND (:system = '' OR i.system = :system)
-  AND (:search = '' OR i.external_id LIKE :pattern ESCAPE '!' OR i.input LIKE :pattern ESCAPE '!'
-    OR i.output LIKE :pattern ESCAPE '!')
+  AND (:search = '' OR lower(i.external_id) LIKE lower(:pattern) ESCAPE '!'
+    OR lower(i.input) LIKE lower(:pattern) ESCAPE '!' OR lower(i.output) LIKE lower(:pattern) ESCAPE '!')
 """
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import InboxItem, InboxState
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, rows, scalar
 
 _MESSAGES = """
@@ -29,7 +28,7 @@ to skip the instance changes nothing."""
 
 def list_messages(db: Database, task: int, state: InboxState | None, limit: int) -> list[InboxItem]:
     """The newest first; all of them where no state is named."""
-    sql = f"SELECT * FROM ({_MESSAGES}) x WHERE :state IS NULL OR x.state = :state ORDER BY x.id DESC LIMIT :limit"
+    sql = f"SELECT * FROM ({_MESSAGES}) x WHERE coalesce(:state, x.state) = x.state ORDER BY x.id DESC LIMIT :limit"
     return [_message(row) for row in rows(db, sql, {"task": task, "state": state, "limit": limit})]
 
 

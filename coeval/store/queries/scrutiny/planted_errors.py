@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Draft, EvaluationRow
 from coeval.rules.planted_errors import ErrorKind, PlantedError
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import append, get_row, rows, scalar
 from coeval.store.queries.drafting.drafts import get_draft
 

@@ -6,11 +6,10 @@ from bisect import insort
 from collections.abc import Iterator
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now
 from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
 from coeval.rules.habits import Save
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, scalar
 from coeval.store.queries.scrutiny.submissions import OUTCOME, published, submission_of
 from coeval.store.queries.tasks import instance_of

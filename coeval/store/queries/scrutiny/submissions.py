@@ -6,12 +6,11 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import now, read_time, write_time
 from coeval.domain import Arm, ScrutinyRow, Submission
+from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
-from coeval.store.engines.statements import append, get_row, rows, scalar
+from coeval.store.engines.statements import append, append_numbered, get_row, rows, scalar
 
 SUBMISSION = Record(
     Submission,
@@ -89,7 +88,9 @@ def list_done(db: Database, annotator: int, instance: int) -> set[int]:
 def record_submission(db: Database, submission: Submission) -> Submission:
     """Append a submission with its rows; gives it back with its id and time."""
     submitted_at = submission.submitted_at or now()
-    submission_id = append(db, "submission", SUBMISSION.to_row(submission) | {"submitted_at": submitted_at})
+    submission_id = append_numbered(
+        db, "submission", SUBMISSION.to_row(submission) | {"submitted_at": submitted_at}
+    )
     for position, line in enumerate(submission.rows):
         append(db, "submission_row", {"submission": submission_id, "position": position, **LINE.to_row(line)})
     return replace(submission, id=submission_id, submitted_at=submitted_at)
@@ -115,7 +116,7 @@ def get_first_score_by_uid(db: Database, uid: str) -> Submission | None:
 def record_first_score(db: Database, first: Submission) -> Submission:
     """Keep the score given before the draft was shown; there is one, and it never changes."""
     submitted_at = first.submitted_at or now()
-    first_id = append(db, "first_score", FIRST_SCORE.to_row(first) | {"submitted_at": submitted_at})
+    first_id = append_numbered(db, "first_score", FIRST_SCORE.to_row(first) | {"submitted_at": submitted_at})
     return replace(first, id=first_id, submitted_at=submitted_at)
 
 
@@ -139,7 +140,7 @@ def mean_seconds(db: Database, annotator: int, *, last: int = 100) -> float | No
     milliseconds = scalar(
         db,
         "SELECT avg(active_ms) FROM (SELECT active_ms FROM submission WHERE annotator = ?"
-        " AND active_ms IS NOT NULL ORDER BY id DESC LIMIT ?)",
+        " AND active_ms IS NOT NULL ORDER BY id DESC LIMIT ?) timed",
         [annotator, last],
     )
     return None if milliseconds is None else float(milliseconds) / 1000

@@ -1,0 +1,132 @@
+"""A PostgreSQL connection that answers to the calls of sqlite-utils' ``Database`` (see ``interface.py``)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+from psycopg.adapt import AdaptersMap, Buffer, Dumper, Loader
+from psycopg.types.numeric import Int8Dumper
+
+from coeval.store.engines.dialect import translate
+
+
+class _FlagDumper(Dumper):
+    """A truth value as the 0 or 1 that the tables hold."""
+
+    oid = Int8Dumper.oid
+
+    def dump(self, obj: bool) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _NumberLoader(Loader):
+    """A sum or a mean, which PostgreSQL gives as a decimal number."""
+
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text or "n" in text.lower() else int(text)
+
+
+def adapt(adapters: AdaptersMap) -> None:
+    """Have values go there and come back as with SQLite."""
+    adapters.register_dumper(bool, _FlagDumper)
+    # one width for all whole numbers: a statement is then prepared once
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_loader("numeric", _NumberLoader)
+
+
+class PostgresConnection:
+    """Statements of the portable subset on a connection of psycopg."""
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self.raw = raw
+
+    def execute(self, sql: str, values: Any = (), /) -> psycopg.Cursor[Any]:
+        """Run a statement.
+
+        Raises:
+            sqlite3.IntegrityError: it breaks a rule of the schema, as both engines say it.
+        """
+        try:
+            return self.raw.execute(translate(sql), values)
+        except psycopg.IntegrityError as error:
+            raise sqlite3.IntegrityError(str(error)) from error
+
+    def executemany(self, sql: str, values: Iterable[Any], /) -> psycopg.Cursor[Any]:
+        cursor = self.raw.cursor()
+        try:
+            cursor.executemany(translate(sql), list(values))
+        except psycopg.IntegrityError as error:
+            raise sqlite3.IntegrityError(str(error)) from error
+        return cursor
+
+
+class PostgresTable:
+    """A table by its name."""
+
+    def __init__(self, db: PostgresDatabase, name: str) -> None:
+        self.db, self.name = db, name
+        self.last_rowid: int | None = None
+
+    def insert(self, values: dict[str, Any], /) -> PostgresTable:
+        returning = " RETURNING id" if self.name in self.db.numbered else ""
+        cursor = self.db.conn.execute(_insert(self.name, values) + returning, values)
+        row = cursor.fetchone() if returning else None
+        self.last_rowid = row[0] if row else None
+        return self
+
+    def insert_all(self, rows: Iterable[dict[str, Any]], /) -> None:
+        listed = list(rows)
+        if listed:
+            self.db.conn.executemany(_insert(self.name, listed[0]), listed)
+
+    def update(self, key: Any, values: dict[str, Any] | None = None, /) -> None:
+        pairs = ", ".join(f"{name} = :{name}" for name in values or {})
+        sql = f"UPDATE {self.name} SET {pairs} WHERE id = :key__"
+        if pairs and not self.db.conn.execute(sql, {**(values or {}), "key__": key}).rowcount:
+            raise LookupError(f"{self.name} has no row {key}")
+
+    def rows_where(
+        self, where: str | None = None, values: Any = (), /, *, order_by: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        sql = f"SELECT * FROM {self.name}"
+        sql += f" WHERE {where}" if where else ""
+        sql += f" ORDER BY {order_by}" if order_by else ""
+        return self.db.query(sql, values)
+
+
+class PostgresDatabase:
+    """What a transaction works with; ``numbered`` names the tables whose rows the database gives ids."""
+
+    def __init__(self, raw: psycopg.Connection[Any], numbered: frozenset[str] = frozenset()) -> None:
+        self.conn = PostgresConnection(raw)
+        self.numbered = numbered
+
+    def query(self, sql: str, values: Any = (), /) -> Iterator[dict[str, Any]]:
+        cursor = self.conn.execute(sql, values)
+        names = [column[0] for column in cursor.description or ()]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
+    def table(self, name: str, /) -> PostgresTable:
+        return PostgresTable(self, name)
+
+    def table_names(self) -> list[str]:
+        sql = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename"
+        return [name for (name,) in self.conn.execute(sql)]
+
+
+def list_numbered(db: PostgresDatabase) -> frozenset[str]:
+    """The tables whose rows the database gives ids."""
+    sql = (
+        "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema()"
+        " AND column_name = 'id' AND is_identity = 'YES'"
+    )
+    return frozenset(name for (name,) in db.conn.execute(sql))
+
+
+def _insert(table: str, names: Sequence[str] | dict[str, Any]) -> str:
+    marks = ", ".join(f":{name}" for name in names)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
