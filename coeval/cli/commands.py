@@ -38,7 +38,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m coeval", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--db", help="the SQLite file (default: COEVAL_DB, else data/coeval.db)")
+    common.add_argument(
+        "--db", help="the SQLite file, or postgresql://... (default: COEVAL_DB, else data/coeval.db)"
+    )
     task = argparse.ArgumentParser(add_help=False, parents=[common])
     task.add_argument("--task", required=True, metavar="SLUG", help="the task's short name")
     add_import(commands, task)

@@ -1,4 +1,4 @@
-"""``python -m coeval backup`` and ``check``."""
+"""``python -m coeval backup``, ``check`` and ``move``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,24 @@ def add_upkeep(commands: argparse._SubParsersAction, common: argparse.ArgumentPa
     backup.set_defaults(command=_backup, read_only=True)
     check = commands.add_parser("check", parents=[common], help="verify the file, and say what it holds")
     check.set_defaults(command=_check, read_only=True)
+    move = commands.add_parser(
+        "move", help="copy everything into a new database: a file, or one of PostgreSQL"
+    )
+    move.add_argument("--from", dest="source", required=True, metavar="DB", help="a file or postgresql://...")
+    move.add_argument(
+        "--to", dest="target", required=True, metavar="DB", help="a new file, or an empty database"
+    )
+    move.set_defaults(command=_move, opens_file=False)
+
+
+def _move(options: argparse.Namespace) -> None:
+    from coeval.study.hosting.transfer import transfer
+
+    moved = transfer(options.source, options.target)
+    for table, content in moved.items():
+        if content.rows:
+            print(f"{table}: {content.rows:,} rows, checksum {content.checksum:x}")
+    print(f"{sum(content.rows for content in moved.values()):,} rows are the same in both")
 
 
 def _check(context: Context, options: argparse.Namespace) -> None:

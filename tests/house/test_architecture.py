@@ -36,6 +36,7 @@ HOMES = {
     "altair": "coeval/ui/",
     "openai": "coeval/llm/client/",
     "psycopg": "coeval/store/",
+    "psycopg_pool": "coeval/store/",
     "sqlite3": "coeval/store/",
     "sqlite_utils": "coeval/store/",
 }

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
-from coeval.store import Database, Store
+from coeval.store import Database, Storage
+from coeval.study.access import Context
+
+pytestmark = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 
 
 def add_note(db: Database, text: str) -> None:
-    db.conn.execute("INSERT INTO note VALUES (?)", [text])
+    db.conn.execute("INSERT INTO note (text) VALUES (?)", [text])
 
 
-def list_notes(store: Store) -> list[str]:
+def list_notes(store: Storage) -> list[str]:
     with store.read() as db:
-        return [text for (text,) in db.conn.execute("SELECT text FROM note ORDER BY rowid")]
+        return [text for (text,) in db.conn.execute("SELECT text FROM note ORDER BY id")]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    made = Store(tmp_path / "s.db")
-    with made.write() as db:
-        db.conn.execute("CREATE TABLE note (text TEXT)")
-    return made
+def store(context: Context) -> Storage:
+    with context.store.write() as db:
+        db.conn.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+    return context.store
 
 
-def test_a_part_that_fails_is_undone_by_itself(store: Store) -> None:
+def test_a_part_that_fails_is_undone_by_itself(store: Storage) -> None:
     with store.write() as db:
         add_note(db, "before")
         with pytest.raises(ValueError), store.write() as inner:
@@ -37,7 +38,7 @@ def test_a_part_that_fails_is_undone_by_itself(store: Store) -> None:
     assert list_notes(store) == ["before", "after"]
 
 
-def test_a_part_is_kept_only_with_the_whole(store: Store) -> None:
+def test_a_part_is_kept_only_with_the_whole(store: Storage) -> None:
     with pytest.raises(ValueError), store.write():
         with store.write() as inner:
             add_note(inner, "a part")
@@ -45,7 +46,7 @@ def test_a_part_is_kept_only_with_the_whole(store: Store) -> None:
     assert list_notes(store) == []
 
 
-def test_ones_own_changes_are_read_before_they_are_kept_and_others_do_not_see_them(store: Store) -> None:
+def test_ones_own_changes_are_read_before_they_are_kept_and_others_do_not_see_them(store: Storage) -> None:
     seen: list[list[str]] = []
     with store.write() as db:
         add_note(db, "mine")

@@ -1,43 +1,105 @@
-"""All rows of tables from one database into another, of either engine."""
+"""All rows of tables from one database into another, of either engine, with what shows that they arrived."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import islice
+from typing import Any
 
 from coeval.store.engines.interface import Database
-from coeval.store.engines.postgres_database import PostgresDatabase
+from coeval.store.engines.light import Database as SqliteDatabase
+from coeval.store.engines.statements import stream
+from coeval.store.migrations.registry import migrations
 
 BLOCK = 2_000
 """Rows that are held at a time."""
 
+DERIVED = ("queue_tally",)
+"""Tables that triggers fill while others are written: they come last, in the place of what the triggers wrote."""
 
-def copy_rows(source: Database, target: Database, tables: Iterable[str]) -> dict[str, int]:
-    """Copy the rows of tables into tables of the same names that hold none; gives how many, by table.
+
+REFERENCE = re.compile(r'\bREFERENCES "?(\w+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """How many rows a table holds, and the sum of their hashes, in whatever order they stand."""
+
+    rows: int
+    checksum: int
+
+
+def copy_rows(source: Database, target: Database, tables: Iterable[str]) -> dict[str, Content]:
+    """Put the rows of tables in the place of those that the target has; gives what was read, by table.
 
     The caller names the tables in an order in which each comes after those that it refers to.
     """
-    copied = {}
-    for table in tables:
-        rows = source.query(f"SELECT * FROM {table}")
-        copied[table] = 0
-        while block := list(islice(rows, BLOCK)):
-            names = list(block[0])
-            marks = ", ".join("?" * len(names))
-            target.conn.executemany(
-                f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})",
-                [list(row.values()) for row in block],
-            )
-            copied[table] += len(block)
-    if isinstance(target, PostgresDatabase):
-        _continue_ids(target)
-    return copied
+    ordered = sorted(tables, key=lambda table: table in DERIVED)
+    for table in reversed(ordered):
+        target.conn.execute(f"DELETE FROM {table}")
+    return {table: _copy_table(source, target, table) for table in ordered}
 
 
-def _continue_ids(db: PostgresDatabase) -> None:
-    """Have new rows numbered after those that came with their ids."""
-    for table in db.numbered:
+def _copy_table(source: Database, target: Database, table: str) -> Content:
+    target.conn.execute(f"DELETE FROM {table}")
+    names, rows = _read(source, table)
+    insertion = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    total, checksum = 0, 0
+    while block := list(islice(rows, BLOCK)):
+        target.conn.executemany(insertion, block)
+        total, checksum = total + len(block), checksum + sum(map(_hash, block))
+    _continue_ids(target, table)
+    return Content(total, checksum)
+
+
+def measure(db: Database, table: str) -> Content:
+    """What a table holds."""
+    total, checksum = 0, 0
+    for row in _read(db, table)[1]:
+        total, checksum = total + 1, checksum + _hash(row)
+    return Content(total, checksum)
+
+
+def _read(db: Database, table: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """The columns of a table by name, since an engine may hold them in another order, and the rows in that order."""
+    description = db.conn.execute(f"SELECT * FROM {table} LIMIT 0").description
+    names = sorted(column[0] for column in description)
+    return names, iter(stream(db, f"SELECT {', '.join(names)} FROM {table}"))
+
+
+def _hash(row: tuple[Any, ...]) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    )
+
+
+def _continue_ids(db: Database, table: str) -> None:
+    """Have PostgreSQL number new rows after those that came with their ids, as SQLite does by itself."""
+    if table in getattr(db, "numbered", ()):
         db.conn.execute(
             f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL)"
             f" FROM {table}"
         )
+
+
+def list_tables() -> list[str]:
+    """All tables of the newest schema, each after those that it refers to."""
+    newest = SqliteDatabase(memory=True)
+    migrations.apply(newest)
+    return put_in_order(read_model(newest, "table"))
+
+
+def put_in_order(tables: dict[str, str]) -> list[str]:
+    """The names of tables, each after those that its statement refers to."""
+    refers = {name: set(REFERENCE.findall(sql)) - {name} for name, sql in tables.items()}
+    return list(TopologicalSorter(refers).static_order())
+
+
+def read_model(model: SqliteDatabase, kind: str) -> dict[str, str]:
+    """The statements that made what is of a kind, by name, in the order in which they were made."""
+    sql = "SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL ORDER BY rowid"
+    return dict(model.conn.execute(sql, [kind]))

@@ -51,7 +51,11 @@ class PostgresStore:
             # the first connection by itself: a pool would try again for long before it says what is wrong
             self._connect().close()
             self._writers, self._readers = self._build_pool(1), self._build_pool(READERS)
-            self._open()
+            try:
+                self._open()
+            except BaseException:
+                self.close()
+                raise
 
     @property
     def shown_address(self) -> str:

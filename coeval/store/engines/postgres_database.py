@@ -12,6 +12,9 @@ from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.dialect import translate
 
+STREAMED = 5_000
+"""Rows of a long answer that the server sends at a time."""
+
 
 class _FlagDumper(Dumper):
     """A truth value as the 0 or 1 that the tables hold."""
@@ -43,6 +46,7 @@ class PostgresConnection:
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
+        self._streams = 0
 
     def execute(self, sql: str, values: Any = (), /) -> psycopg.Cursor[Any]:
         """Run a statement.
@@ -54,6 +58,13 @@ class PostgresConnection:
             return self.raw.execute(translate(sql), values)
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
+
+    def stream(self, sql: str, values: Any = (), /) -> psycopg.ServerCursor[Any]:
+        """The rows of a query some at a time, good while the transaction is."""
+        self._streams += 1
+        cursor = self.raw.cursor(f"rows_{self._streams}")
+        cursor.itersize = STREAMED
+        return cursor.execute(translate(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> psycopg.Cursor[Any]:
         cursor = self.raw.cursor()

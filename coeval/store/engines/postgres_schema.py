@@ -7,16 +7,13 @@ Views are made anew after that, since PostgreSQL keeps the columns that a view h
 
 from __future__ import annotations
 
-import re
-from graphlib import TopologicalSorter
+from collections.abc import Iterable
 
 from coeval.clock import now
-from coeval.store.engines.copying import copy_rows
+from coeval.store.engines.copying import copy_rows, put_in_order, read_model
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres_database import PostgresDatabase, list_numbered
 from coeval.store.migrations.registry import migrations
-
-REFERENCE = re.compile(r'\bREFERENCES "?(\w+)')
 
 APPLIED = migrations.migrations_table
 """The table that says which migrations a database has had, under the name that sqlite-utils gives it."""
@@ -74,16 +71,22 @@ def ensure_schema(db: PostgresDatabase) -> None:
     pending = [migration for migration in known if migration.name not in applied]
     if not pending:
         return
-    views = _read_model(newest, "view")
-    for name in reversed(views):
-        db.conn.execute(f"DROP VIEW IF EXISTS {name}")
+    views = read_model(newest, "view")
+    _drop_views(db, views)
     for migration in pending:
         migration.fn(db)  # type: ignore[arg-type] # what migrations use of sqlite-utils, this database has
         db.table(APPLIED).insert(
             {"migration_set": migrations.name, "name": migration.name, "applied_at": now()}
         )
+    _drop_views(db, views)
     for view in views.values():
         db.conn.execute(view)
+
+
+def _drop_views(db: PostgresDatabase, views: Iterable[str]) -> None:
+    """A view stands in the way of changes to its tables, and is itself in the way where a migration has made it."""
+    for name in reversed(list(views)):
+        db.conn.execute(f"DROP VIEW IF EXISTS {name}")
 
 
 def list_known() -> list[str]:
@@ -98,26 +101,14 @@ def list_applied(db: PostgresDatabase) -> list[str]:
 
 def create_schema(db: PostgresDatabase, model: SqliteDatabase) -> None:
     """Make the tables, indexes, views, triggers and first rows of a SQLite file in an empty database."""
-    tables = _read_model(model, "table")
+    tables = read_model(model, "table")
     for name in put_in_order(tables):
         db.conn.execute(tables[name])
     for kind in ("index", "view"):
-        for statement in _read_model(model, kind).values():
+        for statement in read_model(model, kind).values():
             db.conn.execute(statement)
     db.conn.execute(TALLY)
     db.numbered = list_numbered(db)
     copy_rows(model, db, put_in_order(tables))
-    for name in _read_model(model, "trigger"):
+    for name in read_model(model, "trigger"):
         db.conn.execute(TRIGGERS[name])
-
-
-def put_in_order(tables: dict[str, str]) -> list[str]:
-    """The names of tables, each after those that its statement refers to."""
-    refers = {name: set(REFERENCE.findall(sql)) - {name} for name, sql in tables.items()}
-    return list(TopologicalSorter(refers).static_order())
-
-
-def _read_model(model: SqliteDatabase, kind: str) -> dict[str, str]:
-    """The statements that made what is of a kind, by name, in the order in which they were made."""
-    sql = "SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL ORDER BY rowid"
-    return dict(model.conn.execute(sql, [kind]))

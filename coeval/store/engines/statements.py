@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from coeval.store.engines.interface import Database, Values
+from coeval.store.engines.interface import Cursor, Database, Values
 from coeval.store.engines.light import Database as SqliteDatabase
 
 
@@ -28,6 +28,13 @@ def rows(db: Database, sql: str, values: Values = ()) -> Iterator[dict[str, Any]
 def get_row(db: Database, sql: str, values: Values = ()) -> dict[str, Any] | None:
     """The first row of a query as a dict; None where there is none."""
     return next(rows(db, sql, values), None)
+
+
+def stream(db: Database, sql: str, values: Values = ()) -> Cursor:
+    """The rows of a query that may be many: PostgreSQL sends them some at a time, as SQLite always does."""
+    run = getattr(db.conn, "stream", db.conn.execute)
+    cursor: Cursor = run(sql, values)
+    return cursor
 
 
 def scalar(db: Database, sql: str, values: Values = ()) -> Any:

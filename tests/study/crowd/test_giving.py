@@ -92,6 +92,7 @@ def test_every_instance_gets_k_people_and_nobody_any_twice(context: Context, own
         join(context, 99)
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 def test_sixty_at_once_get_no_more_than_there_is(context: Context, owner: Person) -> None:
     open_study(context, owner, Plan(per_instance=3, batch=4, quota=4), n_documents=15)  # 90 places
     people = [join(context, n) for n in range(60)]  # 60 x 4 = 240 are wanted

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coeval.store.engines.interface import Cursor, Database
+from coeval.store.engines.statements import stream
 from coeval.store.queries.scrutiny.submissions import OUTCOME, published
 
 INSTANCES = """
@@ -147,7 +148,7 @@ class Result:
 
 
 def read(db: Database, sql: str, **values: Any) -> Result:
-    cursor = db.conn.execute(sql, values)
+    cursor = stream(db, sql, values)
     return Result([column[0] for column in cursor.description], cursor)
 
 

@@ -1,0 +1,289 @@
+"""PostgreSQL in SQLite's place: the same schema, the same transactions, several servers on one database."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from coeval.cli.commands import main
+from coeval.datasets.finished_example import SLUG
+from coeval.domain import Person, Plan
+from coeval.errors import InputError, StorageError
+from coeval.settings import load_settings
+from coeval.store import Database, IntegrityError, Storage, open_store
+from coeval.store.engines.health import Health, examine_file
+from coeval.store.engines.light import Database as SqliteDatabase
+from coeval.store.engines.postgres import PostgresStore
+from coeval.store.engines.postgres_database import PostgresDatabase
+from coeval.store.engines.postgres_schema import create_schema, list_known
+from coeval.store.migrations.registry import migrations
+from coeval.study import tasks
+from coeval.study.access import OPERATOR, Context
+from coeval.study.exporting.export import export_zip
+from coeval.study.hosting.opening import open_kept
+from coeval.study.hosting.transfer import transfer
+from coeval.study.hosting.upkeep import check_file
+from coeval.study.importing.demo import add_finished_example
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import get_step
+from coeval.study.statistics import get_report
+from tests.study.crowd.test_giving import join, open_study, places
+from tests.support.hosting.postgres import Server
+from tests.support.studies.attack_texts import SCRIPTS
+from tests.support.studies.hostile_study import fill
+
+
+@pytest.fixture
+def address(postgres: Server) -> Iterator[str]:
+    with postgres.lend_database() as lent:
+        yield lent
+
+
+@pytest.fixture
+def empty(postgres: Server) -> str:
+    return postgres.get_address(postgres.add_database())
+
+
+# ---- the schema -----------------------------------------------------------------------------------------------------
+
+COLUMNS = """
+SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
+WHERE table_schema = current_schema()
+"""
+KEYS = """
+SELECT t.relname AS table_name, i.indisunique, i.indpred IS NOT NULL AS partial, (
+    SELECT string_agg(a.attname, ',' ORDER BY k.n) FROM unnest(i.indkey) WITH ORDINALITY AS k(number, n)
+    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number) AS columns
+FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace s ON s.oid = t.relnamespace
+WHERE s.nspname = current_schema()
+"""
+VIEWS = "SELECT viewname FROM pg_views WHERE schemaname = current_schema()"
+REFERENCES = """
+SELECT c.conrelid::regclass::text, c.confrelid::regclass::text FROM pg_constraint c
+JOIN pg_namespace s ON s.oid = c.connamespace WHERE c.contype = 'f' AND s.nspname = current_schema()
+"""
+TYPES = {"INTEGER": "bigint", "TEXT": "text", "REAL": "double precision", "BLOB": "bytea"}
+
+Described = tuple[set[Any], Counter[Any], Counter[Any]]
+
+
+def describe_postgres(db: PostgresDatabase) -> Described:
+    """Columns with types, keys and indexes, references."""
+    raw = db.conn.raw
+    columns = set(raw.execute(COLUMNS))
+    views = {name for (name,) in raw.execute(VIEWS)}
+    # of views the names alone: SQLite gives what they compute no type
+    columns = {row if row[0] not in views else (*row[:2], "", "") for row in columns}
+    return columns, Counter(raw.execute(KEYS)), Counter(raw.execute(REFERENCES))
+
+
+def describe_sqlite(db: SqliteDatabase) -> Described:
+    columns, keys, references = set(), Counter[Any](), Counter[Any]()
+    views = db.view_names()
+    for table in [*db.table_names(), *views]:
+        info = list(db.query(f"PRAGMA table_info({table})"))
+        if table in views:
+            columns |= {(table, column["name"], "", "") for column in info}
+            continue
+        for column in info:
+            required = "NO" if column["notnull"] or column["pk"] else "YES"
+            columns.add((table, column["name"], TYPES[column["type"]], required))
+        for index in db.query(f"PRAGMA index_list({table})"):
+            names = ",".join(part["name"] for part in db.query(f"PRAGMA index_info({index['name']})"))
+            keys[table, bool(index["unique"]), bool(index["partial"]), names] += 1
+        own_id = [column["name"] for column in info if column["pk"]]
+        if len(own_id) == 1 and not any(i["origin"] == "pk" for i in db.query(f"PRAGMA index_list({table})")):
+            # what SQLite finds by its own number has no index there
+            keys[table, True, False, own_id[0]] += 1
+        for reference in db.query(f"PRAGMA foreign_key_list({table})"):
+            references[table, reference["table"]] += 1
+    return columns, keys, references
+
+
+def test_the_schema_is_that_of_sqlite_table_by_table(address: str) -> None:
+    newest = SqliteDatabase(memory=True)
+    migrations.apply(newest)
+    with closing(PostgresStore(address)) as store, store.read() as db:
+        columns, keys, references = describe_postgres(db)
+    wanted_columns, wanted_keys, wanted_references = describe_sqlite(newest)
+    assert columns == wanted_columns and len(columns) > 300
+    assert keys == wanted_keys and references == wanted_references
+
+
+def test_an_older_database_runs_the_migrations_it_lacks(empty: str, address: str) -> None:
+    older = SqliteDatabase(memory=True)
+    migrations.apply(older, stop_before="m105_seal")
+    with psycopg.connect(empty, autocommit=True) as connection:
+        create_schema(PostgresDatabase(connection), older)
+        connection.execute("INSERT INTO annotator (name, role, created_at) VALUES ('Olu', 'owner', '')")
+    # two servers that start together: one of them migrates, the other waits
+    with ThreadPoolExecutor(2) as pool:
+        stores = list(pool.map(PostgresStore, [empty, empty]))
+    with stores[0].read() as db, closing(PostgresStore(address)) as new, new.read() as fresh:
+        assert describe_postgres(db) == describe_postgres(fresh)
+        health = examine_file(db)
+        assert health.pending == () and list(health.migrations) == list_known() and health.sound
+        assert health.totals["annotator"] == 1
+    for store in stores:
+        store.close()
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_opened_is_refused_in_one_sentence(
+    postgres: Server, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for other in ("mysql://me:secret@host/db", "sqlite:///x.db"):
+        with pytest.raises(InputError, match="no database that CoEval can use: name a file, or") as refused:
+            load_settings({"COEVAL_DB": other})
+        assert "secret" not in str(refused.value)
+    with pytest.raises(StorageError, match="nobody.? does not exist|cannot be used") as wrong:
+        open_store(postgres.get_address("nobody").replace("coeval@", "coeval:secret@"))
+    assert "secret" not in str(wrong.value) and "\n" not in str(wrong.value)
+    with pytest.raises(StorageError, match="holds no CoEval study"):
+        open_store(empty, read_only=True)
+    with psycopg.connect(empty) as connection:
+        connection.execute("CREATE TABLE invoice (id int)")
+    with pytest.raises(StorageError, match="tables of another program .invoice."):
+        open_store(empty)
+    with pytest.raises(InputError, match="leave --start-empty out"):
+        open_kept(load_settings({}, db=empty), start_empty=True)
+    monkeypatch.setitem(sys.modules, "coeval.store.engines.postgres", None)
+    with pytest.raises(StorageError, match="pip install 'psycopg"):
+        open_store(empty)
+
+
+def test_a_database_of_a_newer_version_is_left_alone(address: str) -> None:
+    with psycopg.connect(address) as connection:
+        connection.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'm999_x', '')"
+        )
+    with pytest.raises(StorageError, match="newer CoEval .it has m999_x.: update CoEval"):
+        open_store(address)
+
+
+def test_the_password_is_shown_nowhere(address: str) -> None:
+    secret = address.replace("coeval@", "coeval:secret@")
+    settings = load_settings({"COEVAL_DB": secret})
+    assert "secret" not in repr(settings) and settings.server == secret
+    with closing(PostgresStore(secret)) as store:
+        assert "secret" not in store.shown_address
+        with pytest.raises(StorageError, match="pg_dump") as refused:
+            store.backup(settings.db)
+        assert "secret" not in str(refused.value)
+
+
+# ---- transactions ---------------------------------------------------------------------------------------------------
+
+
+def add_person(db: Database, name: str) -> None:
+    db.table("annotator").insert({"name": name, "role": "annotator", "created_at": ""})
+
+
+def list_names(store: Storage) -> list[str]:
+    with store.read() as db:
+        return [row["name"] for row in db.query("SELECT name FROM annotator ORDER BY name")]
+
+
+def test_rules_of_the_schema_hold_and_a_broken_one_undoes_its_part(address: str) -> None:
+    with closing(PostgresStore(address)) as store:
+        with store.write() as db:
+            add_person(db, "Ana")
+            for name, role in (("Ana", "owner"), ("", "owner"), ("Bo", "king")):
+                with pytest.raises(IntegrityError), store.write() as part:
+                    part.table("annotator").insert({"name": name, "role": role, "created_at": ""})
+            add_person(db, "Zoë")
+        assert list_names(store) == ["Ana", "Zoë"]
+        with pytest.raises(StorageError, match="cannot hold a value"), store.write() as db:
+            add_person(db, "a\0b")
+        with (
+            pytest.raises(StorageError, match="read only"),
+            closing(open_store(address, read_only=True)) as other,
+        ):
+            other.write().__enter__()
+
+
+def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
+    postgres: Server, address: str
+) -> None:
+    with closing(PostgresStore(address)) as store:
+        with store.write() as db:
+            add_person(db, "before")
+        with pytest.raises(StorageError, match="cannot be used"), store.write() as db:
+            add_person(db, "lost")
+            postgres.stop()
+        with pytest.raises(StorageError, match="cannot be used"), store.write() as db:
+            add_person(db, "nowhere")
+        postgres.start()
+        with store.write() as db:
+            add_person(db, "after")
+        assert list_names(store) == ["after", "before"]
+
+
+def read_everything(address: str) -> tuple[dict[str, bytes], dict[str, Any], Health]:
+    """Every file of the export of every task, the statistics of the one that is finished, and the totals."""
+    store = open_store(address, read_only=True)
+    context = Context(store, load_settings({}, db=address))
+    files = {}
+    with closing(store):
+        for task in tasks.list_tasks(context, OPERATOR):
+            target = io.BytesIO()
+            export_zip(context, OPERATOR, task.slug, target)
+            with zipfile.ZipFile(target) as archive:
+                files |= {f"{task.slug}/{name}": archive.read(name) for name in archive.namelist()}
+        return files, get_report(context, OPERATOR, SLUG), check_file(context, OPERATOR)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_everything_moves_to_a_server_and_back(
+    context: Context, owner: Person, empty: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_finished_example(context)
+    fill(context, owner, SCRIPTS)
+    there, back = context.store.address, str(tmp_path / "back.db")
+    context.store.close()
+    before = read_everything(there)
+    assert len(before[0]) > 20 and before[2].sound and before[2].totals["submission"] > 100
+    main(["move", "--from", there, "--to", empty])
+    assert "rows are the same in both" in capsys.readouterr().out
+    assert read_everything(empty) == before
+    with closing(open_store(empty)) as store, store.write() as db:
+        # what is new gets numbers after those that came along
+        add_person(db, "New")
+        db.conn.execute("DELETE FROM annotator WHERE name = 'New'")
+    main(["move", "--from", empty, "--to", back])
+    assert read_everything(back) == before
+    for source, target, why in (
+        (there, empty, "holds a study already: name a new database"),
+        (there, back, "exists already: name a new file"),
+        (str(tmp_path / "none.db"), str(tmp_path / "new.db"), "There is no file"),
+    ):
+        with pytest.raises(StorageError, match=why):
+            transfer(source, target)
+
+
+def test_two_servers_give_each_place_once(address: str) -> None:
+    contexts = [Context(PostgresStore(address), load_settings({}, db=address)) for _ in range(2)]
+    owner = sign_in(contexts[0], "Olu")[0]
+    open_study(contexts[0], owner, Plan(per_instance=3, batch=4, quota=4), n_documents=5)  # 30 places
+    people = [join(contexts[0], number) for number in range(12)]  # 12 x 4 = 48 are wanted
+
+    def ask(number: int) -> None:
+        get_step(contexts[number % 2], people[number], "demo")
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(ask, range(12)))
+    assert Counter(places(contexts[0]).values()) == {3: 10}
+    for context in contexts:
+        context.store.close()
