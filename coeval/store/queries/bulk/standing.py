@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from coeval.domain import Draft, Group, Submission
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import rows
 from coeval.store.queries.drafting.drafts import get_draft
 from coeval.store.queries.scrutiny.submissions import submission_of
