@@ -39,6 +39,8 @@ class Opening:
     opened_by: str = ""
     opened_at: str = ""
     certificate: str = ""
+    labels: str = "[]"
+    """What people and judge said of each sealed line, by hashes, as JSON."""
     id: int = 0
 
 

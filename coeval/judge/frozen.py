@@ -12,6 +12,18 @@ from coeval.judge.labels import Labels
 from coeval.judge.learning.baselines import baselines
 from coeval.judge.learning.learn import Study
 
+CANDIDATES = {
+    "isotonic": "a map that only rises (isotonic)",
+    "ordinal": "a cumulative logit with shrinkage",
+    "linear": "a line with shrinkage",
+    "across": "a line with shrinkage that hears the other criteria",
+    "probabilities": "the probabilities of its answers, with shrinkage",
+    "mean": "the mean of several judges",
+    "ridge": "several judges, weighted with shrinkage",
+    "vote": "the vote of several judges",
+}
+"""What candidates of steps are called in sentences, where their own names do not say it."""
+
 
 class Tried(Part):
     """A step, or one candidate of it, beside what stood before, by cross-validation over the dev documents.
@@ -28,6 +40,11 @@ class Tried(Part):
     bound: float
     kept: bool
     reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """The candidate in words."""
+        return CANDIDATES.get(self.candidate, self.candidate)
 
 
 class DevBaseline(Part):
@@ -75,7 +92,7 @@ class FrozenJudge(Part):
     def kept(self) -> tuple[str, ...]:
         """What was kept, in sentences."""
         return tuple(
-            f"{one.step.capitalize()}{f' by “{one.criterion}”' if one.criterion else ''}: {one.candidate}."
+            f"{one.step.capitalize()}{f' by “{one.criterion}”' if one.criterion else ''}: {one.words}."
             for one in self.tried
             if one.kept
         )

@@ -34,6 +34,7 @@ from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
 from coeval.ui.study_app.downloads import add_downloads
+from coeval.ui.study_app.judge.judge_routes import add_judge_files
 from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from coeval.ui.study_app.study_page import build_main
 
@@ -66,6 +67,7 @@ def build_app(context: Context) -> FastAPI:
     _add_health(app, context)
     add_joining(app, context)
     add_downloads(app, context)
+    add_judge_files(app, context)
     add_criteria_api(app, context)
     add_scrutiny_api(app, context)
     _add_shipped(app, context)

@@ -19,10 +19,10 @@ ARMS = {
 
 def number(value: float | None) -> str:
     """
-    >>> number(0.5), number(-1.234), number(None)
-    ('0.50', '−1.23', 'undefined')
+    >>> number(0.5), number(-1.234), number(-0.001), number(None)
+    ('0.50', '−1.23', '0.00', 'undefined')
     """
-    return "undefined" if value is None else f"{value:.2f}".replace("-", "−")
+    return "undefined" if value is None else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 def spelled(value: Number) -> str:
@@ -228,7 +228,8 @@ def _limits(certificate: Certificate) -> Iterator[str]:
 
 
 def _follows(value: Number) -> bool:
-    return value.value is not None and value.low is not None and value.low > 0
+    """Whether a correlation is shown to be above 0; one of 1 in every document has no interval, and is."""
+    return value.value is not None and (value.value == 1 or (value.low is not None and value.low > 0))
 
 
 def _loses(judge: Number, constant: Number) -> bool:

@@ -42,6 +42,7 @@ from coeval.store.migrations.m096_layout import m096_layout
 from coeval.store.migrations.m097_inbox import m097_inbox
 from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 from coeval.store.migrations.m105_seal import m105_seal
+from coeval.store.migrations.m106_certificate_labels import m106_certificate_labels
 from coeval.store.migrations.m123_cancelled_round import m123_cancelled_round
 from coeval.store.migrations.m124_run_archive import m124_run_archive
 
@@ -80,6 +81,7 @@ for migration in (
     m097_inbox,
     m100_criterion_guide,
     m105_seal,
+    m106_certificate_labels,
     m123_cancelled_round,
     m124_run_archive,
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +22,8 @@ from coeval.store.queries.judging import labels, seals
 from coeval.store.queries.people import members
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.judging.fitting import read_frozen, require_criteria
-from coeval.study.judging.labelling import Chosen, Judged, choose_labels
+from coeval.study.judging.hashing import describe_lines
+from coeval.study.judging.labelling import Chosen, Judged, choose_labels, name_person
 from coeval.study.judging.sealing import require_seal
 
 LEAST_MARGIN, MOST_MARGIN = 0.01, 0.5
@@ -75,9 +77,14 @@ def certify(context: Context, person: Person, slug: str, typed: str, margin: flo
             db, task.id, ready.criteria.id, ready.seal, ready.frozen.hash, person.name
         )
     sealed = choose_labels(given, ready.judged, ready.criteria)
-    certificate = _write(task.name, ready, opening, sealed, margin)
+    heard = sealed.labels.by_judges(ready.frozen.members).judges
+    scores = ready.frozen.fitted.apply(heard)
+    certificate = _write(task.name, ready, opening, sealed, scores, margin)
     with context.store.write() as db:
-        seals.record_certificate(db, opening.id, certificate.model_dump_json())
+        lines = describe_lines(db, task, ready.seal, sealed.labels, scores)
+        seals.record_certificate(
+            db, opening.id, certificate.model_dump_json(), json.dumps(lines, ensure_ascii=False)
+        )
     return certificate
 
 
@@ -131,7 +138,9 @@ def _check_confirmed(ready: Ready, typed: str) -> None:
         )
 
 
-def _write(task: str, ready: Ready, opening: Opening, sealed: Chosen, margin: float) -> Certificate:
+def _write(
+    task: str, ready: Ready, opening: Opening, sealed: Chosen, scores: pd.DataFrame, margin: float
+) -> Certificate:
     frozen, judges = ready.frozen, sealed.labels.judges
     facts = Facts(
         made_at=now(),
@@ -153,17 +162,17 @@ def _write(task: str, ready: Ready, opening: Opening, sealed: Chosen, margin: fl
         kind=_kind_of(ready.groups, sealed),
         margin=margin,
     )
-    heard = sealed.labels.by_judges(frozen.members).judges
     raw: dict[str, pd.DataFrame] = {
         name: Fitted().apply(judges[judges["judge"] == name])
         for name in dict.fromkeys((frozen.judge, *frozen.members))
     }
-    return write_certificate(facts, ready.dev.labels, sealed.labels, frozen.fitted.apply(heard), raw)
+    return write_certificate(facts, ready.dev.labels, sealed.labels, scores, raw)
 
 
 def _kind_of(groups: dict[int, Group], sealed: Chosen) -> Literal["expert", "skilled", "crowd"]:
     """What the alternative annotator test takes the people for: its margin goes by it."""
-    kinds = {groups.get(int(person)) for person in sealed.labels.people["person"].unique()}
+    by_name = {name_person(number): group for number, group in groups.items()}
+    kinds = {by_name.get(person) for person in sealed.labels.people["person"].unique()}
     if kinds == {Group.EXPERT}:
         return "expert"
     return "crowd" if kinds == {Group.CROWD} else "skilled"

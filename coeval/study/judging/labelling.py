@@ -33,10 +33,15 @@ def choose_labels(given: Sequence[Label], judged: Sequence[Judged], criteria: Cr
     return Chosen(_build_labels(kept, judged, criteria), " and ".join(arms) or Arm.ASSISTED, not unaided)
 
 
+def name_person(number: int) -> str:
+    """What a person is called where a judge is fitted or certified: never by their name."""
+    return f"person {number}"
+
+
 def _build_labels(given: Sequence[Label], judged: Sequence[Judged], criteria: CriteriaSet) -> Labels:
     people = pd.DataFrame(
         [
-            (one.instance, one.document, one.system, one.criterion, str(one.person), one.score)
+            (one.instance, one.document, one.system, one.criterion, name_person(one.person), one.score)
             for one in given
         ],
         columns=list(PEOPLE),

@@ -45,6 +45,7 @@ HEAD = """
 <link rel="stylesheet" href="{static}css/coeval.css">
 <link rel="stylesheet" href="{static}css/app.css">
 <link rel="stylesheet" href="{static}css/agreement.css">
+<link rel="stylesheet" href="{static}css/judge.css">
 <script>
   /* components may be built before the modules below have loaded: they wait here */
   window.coevalReady = (run) => window.coeval?.view ? run() : addEventListener('coeval-ready', run, {{once: true}});

@@ -21,6 +21,7 @@ TITLES = {
     "servers": "Model servers",
     "judges": "How a model judges",
     "judgefile": "A judge in a file",
+    "certificate": "A judge and its certificate",
     "presets": "Presets",
     "threats": "Security",
     "measured": "Measured",

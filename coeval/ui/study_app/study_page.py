@@ -1,4 +1,4 @@
-"""The study app: one page with the tabs Criteria, Scrutiny and Agreement."""
+"""The study app: one page with the tabs Criteria, Scrutiny, Agreement and Judge."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Page, StudyTab
 from coeval.ui.study_app.agreement.agreement_tab import AgreementTab
 from coeval.ui.study_app.criteria.criteria_tab import CriteriaTab
+from coeval.ui.study_app.judge.judge_tab import JudgeTab
 from coeval.ui.study_app.scrutiny.scrutiny_tab import ScrutinyTab
 
-TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab)
+TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab, JudgeTab)
 """Every tab of the study app, in the order in which they stand."""
 
 OPEN_TASK = (

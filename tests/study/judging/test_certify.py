@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from coeval.domain import Person, Role
 from coeval.domain.seals import Opening
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.judge.artifact.files import parse_judge
 from coeval.judge.certificate.schema import Certificate
 from coeval.judge.frozen import FrozenJudge
 from coeval.judge.learning.learn import Wishes
@@ -23,9 +26,12 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 from coeval.study.judging import certifying
 from coeval.study.judging.certifying import certify
+from coeval.study.judging.exporting import export_judge
 from coeval.study.judging.fitting import fit_judge
 from coeval.study.judging.sealing import seal_task
+from coeval.study.judging.state import get_certificate, get_judge_state
 from coeval.ui.server.roles import load_rules
+from tests.support.studies.judged_study import FAIR, OVERRATED, PEOPLE, serve_judged
 from tests.support.studies.scored_study import scored
 
 QUICK = Wishes(jury=False, deferral=False, folds=3)
@@ -34,9 +40,21 @@ UPDATE {table} SET score = 6 - score WHERE instance IN (SELECT i.id FROM instanc
   JOIN sealed_document p ON p.document = i.document AND p.part = 'certificate')
 """
 
+
+def refused(call: Callable[[], Any]) -> str:
+    with pytest.raises((InputError, NotFoundError)) as refusal:
+        call()
+    return str(refusal.value)
+
+
 ONLY_FITS: dict[str, Callable[[Context], Any]] = {
-    "sealing.seal_task": lambda context: None,  # done before: a task is sealed once
+    "sealing.seal_task": lambda context: refused(lambda: seal_task(context, OPERATOR, "demo")),
     "fitting.fit_judge": lambda context: fit_judge(context, OPERATOR, "demo", wishes=QUICK),
+    "state.get_judge_state": lambda context: replace(
+        get_judge_state(context, OPERATOR, "demo"), fitted_at=""
+    ),
+    "state.get_certificate": lambda context: refused(lambda: get_certificate(context, OPERATOR, "demo")),
+    "exporting.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),
 }
 """Every use case of judging that does not open the seal, and how it is called: what it gives may not depend on it."""
 
@@ -150,3 +168,28 @@ def test_what_cannot_be_certified_leaves_the_seal_closed(context: Context, owner
             fit_judge(context, Person("Rae", role), "demo")
         with pytest.raises(NotAllowedError):
             certify(context, Person("Rae", role), "demo", "opening 1")
+
+
+def test_a_known_bias_is_learned_removed_and_certified_and_the_judge_leaves_whole(context: Context) -> None:
+    """The model overrates one criterion by a point. Before the seal is opened the file holds no sealed label."""
+    with serve_judged(context) as (judged, _):
+        seal_task(judged, OPERATOR, "judged")
+        frozen = fit_judge(judged, OPERATOR, "judged")
+        assert {(one.step, one.criterion) for one in frozen.tried if one.kept} == {("calibration", OVERRATED)}
+        before = parse_judge(export_judge(judged, OPERATOR, "judged"))
+        assert before.certificate is None and not before.labels
+        certificate = certify(judged, OPERATOR, "judged", "opening 1")
+        text = export_judge(judged, OPERATOR, "judged", texts=True)
+    raw, own = certificate.get_rival("the judge before learning"), certificate.get_rival("this judge")
+    assert raw and own and raw.gain.low and raw.gain.low > 0 and (own.rmse.value or 9) < (raw.rmse.value or 0)
+    by = {one.criterion: one for one in certificate.by_criterion}
+    assert by[FAIR].equivalence.equivalent and by[OVERRATED].equivalence.equivalent
+    assert any(OVERRATED in step for step in certificate.steps)
+    file = parse_judge(text)
+    assert file.fitted == frozen.fitted and file.certificate == json.loads(certificate.model_dump_json())
+    assert [one.model for one in file.judges] == ["stub-model"] and file.judges[0].templates
+    assert len(file.labels) == certificate.split.lines and {one.n_people for one in file.labels} == {3}
+    bias = [one.raw - one.score for one in file.labels if one.criterion == OVERRATED]
+    assert 0.5 < sum(bias) / len(bias) < 1.5
+    assert len(file.questions) == 2 * 24 and all(one.sample for one in file.questions)
+    assert not any(name.encode() in text for name in (*PEOPLE, "no-key"))

@@ -286,6 +286,20 @@ def downloads() -> list[Door]:
     ]
 
 
+def judge_tab() -> list[Door]:
+    """Of tasks with too few documents to be sealed, so that whatever follows the seal says so."""
+    files, sealed = "/download/{task}/judge/", "not sealed yet"
+    return [
+        Door("judging.state.get_judge_state", event(MAIN, "judge", "select"), part=True),
+        Door("judging.sealing.seal_task", event(MAIN, "judge-seal-go", first=("judge",)), says="at least 2"),
+        Door("judging.fitting.fit_judge", event(MAIN, "judge-learn", first=("judge",)), says=sealed),
+        Door("judging.certifying.certify", event(MAIN, "judge-certify", first=("judge",)), says=sealed),
+        Door("judging.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
+        Door("judging.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
+        Door("judging.exporting.export_judge", at("GET", f"{files}judge.json"), says=sealed),
+    ]
+
+
 def criteria_tab() -> list[Door]:
     voting: dict[str, Any] = {"task": "voting", "first": ("criteria",)}
     opened = event(MAIN, "criteria", "select", task="voting")
@@ -484,6 +498,7 @@ DOORS: tuple[Door, ...] = (
     *scrutiny_doors(),
     *downloads(),
     *criteria_tab(),
+    *judge_tab(),
     *setup_tasks(),
     *setup_prefill(),
     *setup_people(),
@@ -502,9 +517,6 @@ ELSEWHERE = {
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
     "coeval.study.drafting.before.comparing.run_pilot": "cli/judging/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
-    "coeval.study.judging.sealing.seal_task": "",
-    "coeval.study.judging.fitting.fit_judge": "",
-    "coeval.study.judging.certifying.certify": "",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 

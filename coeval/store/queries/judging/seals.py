@@ -86,7 +86,8 @@ def get_fitted(db: Database, seal: int) -> FittedJudge | None:
 
 
 OPENINGS = """
-SELECT o.id, o.judge_hash, o.opened_by, o.opened_at, coalesce(c.certificate_json, '') AS certificate
+SELECT o.id, o.judge_hash, o.opened_by, o.opened_at, coalesce(c.certificate_json, '') AS certificate,
+  coalesce(c.labels_json, '[]') AS labels
 FROM seal_opening o LEFT JOIN certificate c ON c.seal_opening = o.id WHERE o.seal = ? ORDER BY o.id
 """
 
@@ -94,11 +95,26 @@ FROM seal_opening o LEFT JOIN certificate c ON c.seal_opening = o.id WHERE o.sea
 def list_openings(db: Database, seal: int) -> list[Opening]:
     """Every time that the certificate's labels were read, oldest first, each with what came of it."""
     return [
-        Opening(n, row["judge_hash"], row["opened_by"], row["opened_at"], row["certificate"], row["id"])
+        Opening(
+            n,
+            row["judge_hash"],
+            row["opened_by"],
+            row["opened_at"],
+            row["certificate"],
+            row["labels"],
+            row["id"],
+        )
         for n, row in enumerate(rows(db, OPENINGS, [seal]), 1)
     ]
 
 
-def record_certificate(db: Database, opening: int, certificate: str) -> None:
-    """Keep what came of an opening, as JSON."""
-    insert(db, "certificate", seal_opening=opening, certificate_json=certificate, written_at=now())
+def record_certificate(db: Database, opening: int, certificate: str, labels: str) -> None:
+    """Keep what came of an opening, and what was said of each line, as JSON."""
+    insert(
+        db,
+        "certificate",
+        seal_opening=opening,
+        certificate_json=certificate,
+        labels_json=labels,
+        written_at=now(),
+    )

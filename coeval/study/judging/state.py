@@ -1,0 +1,77 @@
+"""Where a task stands on its way to a judge, as the tab shows it: counts and results, no sealed score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coeval.domain import Arm, Person, Run
+from coeval.domain.seals import Opening, Part, Seal
+from coeval.errors import NotFoundError
+from coeval.judge.certificate.schema import Certificate
+from coeval.judge.frozen import FrozenJudge
+from coeval.store.queries import criteria
+from coeval.store.queries.drafting import drafts
+from coeval.store.queries.judging import labels, seals
+from coeval.study.access import TEAM, Context, require_task, use_case
+from coeval.study.judging.fitting import read_frozen
+from coeval.study.judging.sealing import require_seal
+
+
+@dataclass(frozen=True)
+class JudgeState:
+    """``documents`` are those of each part, or, before the sealing, all there are; ``counts`` has (people, documents,
+    scores) by part and arm. ``certificates`` are in the order of their openings."""
+
+    seal: Seal | None
+    documents: dict[Part, int]
+    counts: dict[tuple[Part, Arm], tuple[int, int, int]]
+    n_documents: int
+    runs: tuple[Run, ...]
+    frozen: FrozenJudge | None
+    fitted_at: str
+    openings: tuple[Opening, ...]
+    certificates: tuple[Certificate, ...]
+
+
+@use_case(TEAM)
+def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
+    """See how far a task's judge is: the split, what was learned, the certificates."""
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        seal, current = seals.get_seal(db, task.id), criteria.get_criteria_set(db, task.id)
+        total = len(seals.list_strata(db, task.id))
+        runs = tuple(drafts.list_runs(db, task.id))
+        if seal is None:
+            return JudgeState(None, {}, {}, total, runs, None, "", (), ())
+        stored, openings = seals.get_fitted(db, seal.id), tuple(seals.list_openings(db, seal.id))
+        return JudgeState(
+            seal,
+            seals.count_parts(db, seal.id),
+            labels.count_labels(db, task.id, current.id, seal) if current else {},
+            total,
+            runs,
+            read_frozen(stored) if stored else None,
+            stored.fitted_at if stored else "",
+            openings,
+            tuple(Certificate.model_validate_json(one.certificate) for one in openings if one.certificate),
+        )
+
+
+@use_case(TEAM)
+def get_certificate(context: Context, person: Person, slug: str, number: int = 0) -> Certificate:
+    """Read a certificate: of the opening of that number, or the newest.
+
+    Raises:
+        NotFoundError: the task is not sealed, or there is no such certificate.
+    """
+    with context.store.read() as db:
+        task = require_task(db, slug)
+        openings = seals.list_openings(db, require_seal(db, task.id, slug).id)
+    written = [one for one in openings if one.certificate and number in (0, one.number)]
+    if not written:
+        raise NotFoundError(
+            f"There is no certificate of opening {number} of “{slug}”."
+            if number
+            else f"“{slug}” has no certificate yet."
+        )
+    return Certificate.model_validate_json(written[-1].certificate)

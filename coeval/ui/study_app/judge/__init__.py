@@ -1,0 +1,1 @@
+"""The Judge tab: split and seal, learn, certify, take the judge away."""
