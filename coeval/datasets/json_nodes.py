@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,11 +14,14 @@ from typing import Any
 
 from coeval.clock import write_time
 from coeval.datasets.tables import jsonl_file
-from coeval.datasets.text import check_text, load_json, open_text, parse_json, shorten
+from coeval.datasets.text import check_text, load_json, parse_json, shorten
 from coeval.domain.chats import parse_messages, render_chat
 from coeval.errors import InputError
 
 LINES = (".jsonl", ".ndjson")
+HEAD = 1_000_000
+"""Bytes of a file of lines that are looked at to tell what it is."""
+
 PEEKED = 20
 """Entries of a list that are looked at to tell what a file is."""
 
@@ -139,11 +142,16 @@ def _peek(path: Path, changed: int, size: int) -> object:
     """Every format asks what a file holds: it is read for the first of them."""
     if path.suffix.lower() not in LINES:
         return _cut(load_json(path))
-    with open_text(path) as file:
-        return [_cut(value) for value in islice(_parse_lines(file), PEEKED)]
+    return [_cut(value) for value in islice(_parse_lines(read_head(path).splitlines()), PEEKED)]
 
 
-def _parse_lines(lines: Any) -> Iterator[object]:
+def read_head(path: Path) -> str:
+    """What a text file begins with: a large one is not gone through to tell what it is."""
+    with path.open("rb") as file:
+        return file.read(HEAD).decode("utf-8-sig", "ignore")
+
+
+def _parse_lines(lines: Iterable[str]) -> Iterator[object]:
     for line in lines:
         if line.strip():
             try:

@@ -27,6 +27,9 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "exports"
         (["phoenix_annotations.csv", "phoenix_spans.jsonl"], "phoenix", 2, 2, 3),
         (["openai_evals.jsonl"], "openai-evals", 2, 3, 0),
         (["label_studio.json"], "label-studio", 2, 1, 9),
+        (["argilla.json"], "argilla", 2, 1, 8),
+        (["doccano/ann.jsonl", "doccano/bo.jsonl"], "doccano", 2, 0, 6),
+        (["potato/annotation_output/ann/user_state.json", "potato/items.jsonl"], "potato", 2, 0, 7),
     ],
 )
 def test_a_file_is_imported_once(
@@ -35,7 +38,7 @@ def test_a_file_is_imported_once(
 ) -> None:  # fmt: skip
     for name in names:
         shutil.copy(DATA / name, tmp_path)
-    path = tmp_path if len(names) > 1 else tmp_path / names[0]
+    path = tmp_path if len(names) > 1 else tmp_path / Path(names[0]).name
     report = import_file(context, owner, path, "tool")
     assert (report.instances, report.drafts, report.submissions) == (instances, drafts, submissions)
     again = import_file(context, owner, path, "tool", format=format)

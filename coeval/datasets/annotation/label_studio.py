@@ -7,13 +7,12 @@ wrote comes back whole; what was changed in Label Studio since counts as it stan
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from coeval.datasets.annotation.answers import name_person, read_answer, slice_utf16
 from coeval.datasets.annotation.label_studio_ours import OurStudy
 from coeval.datasets.annotation.label_studio_out import OURS, TOOL
+from coeval.datasets.annotation.results import Results
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.gathering import Gathering
 from coeval.datasets.json_nodes import Node, load_node, peek
@@ -25,16 +24,6 @@ from coeval.errors import InputError
 _SPANS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")
 _SCORES = {"rating": "rating", "number": "number"}
 _CHOICES = {"choices": "choices", "taxonomy": "taxonomy", "pairwise": "selected"}
-
-
-@dataclass(slots=True)
-class _Results:
-    """What one annotation or prediction holds, by the controls of the project."""
-
-    scores: dict[str, float] = field(default_factory=dict)
-    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    texts: list[tuple[str, str]] = field(default_factory=list)
-    marks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
 
 def _is_export(path: Path) -> bool:
@@ -87,7 +76,7 @@ def _read_task(task: Node, number: int, rated: set[str], gathering: Gathering) -
             judge = prediction.get("model_version").name() or f"{TOOL} prediction"
             judges[prediction.get("id").name()] = judge
             shared = Judgment(instance=name, criterion="-", by=judge)
-            _add(_read_results(prediction, instance, gathering), shared, rated, prediction.place, gathering)
+            _read_results(prediction, instance, gathering).add_to(gathering, shared, rated, prediction.place)
     for annotation in task.get("annotations").items():
         if annotation.get("was_cancelled").value:
             gathering.left["Skipped annotations, left out"] += 1
@@ -103,11 +92,11 @@ def _read_task(task: Node, number: int, rated: set[str], gathering: Gathering) -
             saved_at=annotation.get("updated_at", "created_at").time(),
             active_ms=None if seconds is None or not 0 <= seconds < 1e9 else round(seconds * 1000),
         )
-        _add(_read_results(annotation, instance, gathering), shared, rated, annotation.place, gathering)
+        _read_results(annotation, instance, gathering).add_to(gathering, shared, rated, annotation.place)
 
 
-def _read_results(annotation: Node, instance: Instance, gathering: Gathering) -> _Results:
-    read = _Results()
+def _read_results(annotation: Node, instance: Instance, gathering: Gathering) -> Results:
+    read = Results()
     for result in annotation.get("result").items():
         kind, control, value = result.get("type").name(), result.get("from_name").name(), result.get("value")
         passage = value.get("start").value is not None
@@ -145,49 +134,6 @@ def _list_texts(node: Node) -> list[str]:
         for entry in entries
         if entry.value is not None
     ]
-
-
-def _add(read: _Results, shared: Judgment, rated: set[str], place: str, gathering: Gathering) -> None:
-    """The judgments of one annotation. A text is a comment on the first of them; passages go where they belong."""
-    judgments: dict[str, Judgment] = {}
-    for control, score in read.scores.items():
-        judgments[control] = replace(shared, criterion=control, score=score)
-    for control, chosen in read.choices.items():
-        judgments[control] = replace(shared, criterion=control, labels=chosen)
-    for control, marks in read.marks.items():
-        _add_marks(control, marks, judgments, shared, rated)
-    for control, text in read.texts:
-        target = control if control in judgments else next(iter(judgments), control)
-        known: Any = judgments.get(target) or replace(shared, criterion=target, reason="a text is no score")
-        told = text if target == control or len(read.texts) == 1 else f"{control}: {text}"
-        judgments[target] = replace(known, comment="\n".join(filter(None, (known.comment, told))))
-    for judgment in judgments.values():
-        gathering.add(judgment, place)
-
-
-def _add_marks(
-    control: str,
-    marks: list[tuple[str, str]],
-    judgments: dict[str, Judgment],
-    shared: Judgment,
-    rated: set[str],
-) -> None:
-    """Passages are evidence for the criterion of their label, else for the only one; else their labels are scored."""
-    names = {name.casefold(): name for name in judgments}
-    own: list[tuple[str, str]] = []
-    for label, words in marks:
-        target = names.get(label.casefold()) or (
-            next(iter(judgments)) if len(judgments) == len(rated) == 1 else ""
-        )
-        if target:
-            known = judgments[target]
-            kept = "" if label.casefold() in names else label
-            judgments[target] = replace(known, marks=(*known.marks, (kept, words)))
-        else:
-            own.append((label or control, words))
-    if own:
-        labels = tuple(dict.fromkeys(label for label, _ in own))
-        judgments[control] = replace(shared, criterion=control, labels=labels, marks=tuple(own))
 
 
 FORMAT = Format(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from coeval.datasets.annotation import label_studio
+from coeval.datasets.annotation import argilla, doccano, label_studio, potato
 from coeval.datasets.format import Format
 
-ANNOTATION_TOOLS: tuple[Format, ...] = (label_studio.FORMAT,)
+ANNOTATION_TOOLS: tuple[Format, ...] = (
+    doccano.FORMAT,
+    potato.FORMAT,
+    argilla.FORMAT,
+    label_studio.FORMAT,
+)
