@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from coeval.datasets.json_nodes import PEEKED, Node, load_node, peek
+from coeval.datasets.json_nodes import PEEKED, Node, load_node, peek, read_head
 from coeval.datasets.tables import csv_file
 from coeval.errors import InputError
 
@@ -34,9 +35,10 @@ def peek_records(path: Path) -> list[Node]:
     """The first records of a file; none where it has none."""
     if path.is_file() and path.suffix.lower() in _TABLES:
         try:
-            return list(islice(_rows(path), PEEKED))
-        except (InputError, csv.Error):
+            rows = list(islice(csv.DictReader(io.StringIO(read_head(path), newline="")), PEEKED))
+        except csv.Error:
             return []
+        return [Node({name: cell for name, cell in row.items() if name and cell}, path.name) for row in rows]
     head = peek(path)
     if isinstance(head.value, dict):
         head = (

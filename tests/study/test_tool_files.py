@@ -29,7 +29,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "exports"
         (["label_studio.json"], "label-studio", 2, 1, 9),
         (["argilla.json"], "argilla", 2, 1, 8),
         (["doccano/ann.jsonl", "doccano/bo.jsonl"], "doccano", 2, 0, 6),
-        (["potato/annotation_output/ann/user_state.json", "potato/items.jsonl"], "potato", 2, 0, 7),
+        (["potato/annotation_output/ann/user_state.json", "potato/items.jsonl"], "potato", 2, 0, 5),
     ],
 )
 def test_a_file_is_imported_once(

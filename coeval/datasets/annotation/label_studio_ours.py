@@ -112,7 +112,11 @@ class OurStudy:
                 self.submissions.append(_read_new(standing[name], instance, task, lines))
 
     def build(self) -> Study:
-        """The study; what was changed in Label Studio is told."""
+        """The study; what was changed in Label Studio is told. Raises InputError where several runs are shown."""
+        if sum(run.shown for run in self.runs.values()) > 1:
+            raise InputError(
+                "The tasks name several runs that annotators were shown; export the study again."
+            )
         told = (
             ("Submissions changed in Label Studio, kept beside what stands there now", self.changed),
             ("Submissions deleted in Label Studio, left out", self.removed),

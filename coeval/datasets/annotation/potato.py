@@ -1,7 +1,7 @@
 """Potato's output: each annotator's ``user_state.json``, with the file of items where it lies in the same folder.
 
-Shape: ``UserState.to_json`` of potato-annotation 2.12. A state names items by their ids alone: without the file of items
-it is for a task that has them already.
+Shape: ``UserState.to_json`` of potato-annotation 2.12. A state names items by their ids alone: without the file of
+items it is for a task that has them already.
 """
 
 from __future__ import annotations

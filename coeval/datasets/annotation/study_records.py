@@ -74,14 +74,14 @@ def _parse(node: Node, build: Any) -> Any:
 
 
 def _is_plain(value: object, depth: int = 8) -> bool:
-    """Whether a value holds texts that can be stored, finite numbers, and is not nested for its own sake."""
+    """Whether a value holds texts and numbers that can be stored, and is not nested for its own sake."""
     if isinstance(value, str):
         return is_sound(value)
     if isinstance(value, Mapping):
         return depth > 0 and all(_is_plain(part, depth - 1) for pair in value.items() for part in pair)
     if isinstance(value, list):
         return depth > 0 and all(_is_plain(part, depth - 1) for part in value)
-    return not isinstance(value, float) or abs(value) < 1e300
+    return not isinstance(value, int | float) or abs(value) < 2**53
 
 
 def _criterion(record: dict[str, Any]) -> Criterion:
@@ -147,6 +147,16 @@ def _submission(record: dict[str, Any]) -> ImportedSubmission:
     group = record["group"]
     if not 0 < len(record["person"]) <= MAX_PERSON_NAME:
         raise ValueError("a person's name is empty or too long")
+    if (
+        record["planted"] not in ("", "score", "evidence")
+        or record["planted"]
+        and record["arm"] != Arm.ASSISTED
+    ):
+        raise ValueError("the planted error cannot be")
+    if record["active_ms"] is not None and int(record["active_ms"]) < 0:
+        raise ValueError("the time cannot be")
+    if record["arm"] == Arm.UNDRAFTED or record["arm"] == Arm.BLIND and record["shown_score"] is not None:
+        raise ValueError("the arm cannot be")
     return ImportedSubmission(
         person=_text(record["person"]),
         instance=_text(record["instance"]),

@@ -174,7 +174,7 @@ def _build_submission(
         arm,
         label,
         draw.random.choice((None, float(criterion.scale.high))) if label else None,
-        draw.random.choice(("", "score")) if label else "",
+        draw.random.choice(("", "score")) if arm is Arm.ASSISTED else "",
         draw.random.choice((None, 0, 12_345)),
         float(criterion.scale.low) if arm is Arm.FIRST else None,
         group,
