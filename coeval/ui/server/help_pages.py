@@ -23,6 +23,7 @@ TITLES = {
     "judgefile": "A judge in a file",
     "certificate": "A judge and its certificate",
     "presets": "Presets",
+    "tools": "Files of other tools",
     "threats": "Security",
     "measured": "Measured",
     "replicate": "Published studies",
