@@ -16,6 +16,7 @@ from coeval.cli.planning import add_plan
 from coeval.cli.replicating import add_replicate
 from coeval.cli.reporting import reported
 from coeval.cli.serving import add_serve
+from coeval.cli.study import add_study
 from coeval.cli.upkeep import add_upkeep
 from coeval.settings import load_settings
 from coeval.study.access import Context, open_context
@@ -51,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_output(commands, task)
     add_plan(commands, task)
     add_replicate(commands)
+    add_study(commands, task, common)
     add_upkeep(commands, common)
     add_invite(commands, common)
     add_serve(commands, common)

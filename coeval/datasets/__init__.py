@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coeval.datasets.demo import load_demo
+from coeval.datasets.own_files import refuse_own_files
 from coeval.datasets.previews import Preview, preview_source, preview_table
 from coeval.datasets.ratings.rating_rows import RATING_FIELDS
 from coeval.datasets.registry import FORMATS, NAMES, find_format
@@ -52,6 +53,7 @@ def open_source(
     """
     path = Path(path)
     with reading(path.name):
+        refuse_own_files(path)
         return find_format(path, format, mapping).read(path, slug, mapping, empty_outputs=empty_outputs)
 
 
@@ -71,6 +73,7 @@ def preview(
     """
     path = Path(path)
     with reading(path.name):
+        refuse_own_files(path)
         kind = find_format(path, format, mapping)
         if kind.table is not None and not path.is_dir():
             return preview_table(kind.name, kind.table(path), kind.fields, mapping, limit)

@@ -1,4 +1,4 @@
-"""Set-up, Hosting: invitations, and the snapshots that keep the file."""
+"""Set-up, Hosting: the snapshots that keep the file, studies that move between files, invitations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from coeval.study.people.accounts import build_link
 from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update
+from coeval.ui.setup.moving_box import MovingBox, links_view
 
 
 class HostingTab(Tab):
-    """Snapshots of the file, invitations, and ending sessions."""
+    """Snapshots of the file, moving studies, invitations, and ending sessions."""
 
     title, id = "Hosting", "hosting"
 
@@ -29,6 +30,7 @@ class HostingTab(Tab):
         with gr.Row(elem_classes="actions"):
             take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
         self.on(take.click, self.on_take, outputs=[self.kept])
+        self.moving = MovingBox(self.context, self.task)
         self._build_invitations()
         self._build_sessions()
 
@@ -49,7 +51,7 @@ class HostingTab(Tab):
             with gr.Row(elem_classes="actions"):
                 key = gr.Textbox(label="Revoke a link", placeholder="its key", elem_id="invite-key")
                 revoke = gr.Button("Revoke it", elem_id="invite-revoke", scale=0)
-        self.outputs = [self.kept, self.open_links]
+        self.outputs = [self.kept, self.open_links, self.moving.links]
         self.on(make.click, self.on_invite, [role, name], [link, self.open_links])
         self.on(revoke.click, self.on_revoke, [key], self.open_links)
 
@@ -66,6 +68,7 @@ class HostingTab(Tab):
         return {
             self.kept: _view(snapshots.get_snapshots(self.context, person)),
             self.open_links: _links(accounts.list_invitations(self.context, person)),
+            self.moving.links: links_view(slug),
         }
 
     def on_take(self, person: Person, slug: str) -> Update:

@@ -17,6 +17,7 @@ from coeval.stats.basis import Basis
 from coeval.study import statistics
 from coeval.study.access import Context
 from coeval.study.exporting.export import TABLES, export_table, export_zip, export_zip_as
+from coeval.study.moving.exporting import Naming, export_study
 from coeval.ui.server.identity import get_person
 from coeval.ui.study_app.agreement.sections import get_figure
 
@@ -43,6 +44,12 @@ def add_downloads(app: FastAPI, context: Context) -> None:
         target = _spooled()
         export_zip_as(context, get_person(context, request), slug, name, target)
         return _file(target, f"{slug}-{name}.zip", "application/zip")
+
+    @app.get("/download/{slug}/study.zip")
+    def download_study(request: Request, slug: str, people: Naming, ledger: bool = False) -> Response:
+        target = _spooled()
+        export_study(context, get_person(context, request), slug, target, people=people, ledger=ledger)
+        return _file(target, f"{slug}-study.zip", "application/zip")
 
     @app.get("/download/{slug}/paper-tables.zip")
     def download_paper_tables(request: Request, slug: str) -> Response:

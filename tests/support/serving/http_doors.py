@@ -210,6 +210,14 @@ def upload(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     return {"import-file": files, "import-into": "chosen"}
 
 
+def study_file(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    """A file sent up that is no study."""
+    sent = page.browser.post(f"{SETUP}/gradio_api/upload", files={"files": ("study.zip", b"not a zip")})
+    return {
+        "study-file": next((file_of(path) for path in (sent.json() if sent.status_code == 200 else ())), None)
+    }
+
+
 def file_of(path: str) -> dict[str, Any]:
     """A file of the server as a browser names one that it sent up."""
     return {"path": path, "orig_name": "new.csv", "meta": {"_type": "gradio.FileData"}}
@@ -271,6 +279,10 @@ def downloads() -> list[Door]:
     of_tables = ("get_paper_tables", "get_report", "get_reading")
     return [
         Door("exporting.export.export_zip", at("GET", "/download/{task}/export.zip")),
+        *(
+            Door("moving.exporting.export_study", at("GET", f"/download/{{task}}/study.zip?people={naming}"))
+            for naming in ("names", "pseudonyms")
+        ),
         Door("exporting.export.export_table", at("GET", "/download/{task}/scores.csv")),
         Door(
             "exporting.export.export_zip_as",
@@ -459,6 +471,20 @@ def setup_people() -> list[Door]:
             says="no open link",
         ),
         Door("people.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
+        Door(
+            "moving.importing.import_study_file",
+            setup("study-import", put=study_file, pick=False),
+            OWN,
+            OWN,
+            says="no file of a study",
+        ),
+        Door(
+            "moving.merging.merge_study_file",
+            setup("study-merge", put=study_file),
+            OWN,
+            OWN,
+            says="no file of a study",
+        ),
         Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
         Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
         Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
@@ -510,6 +536,7 @@ ELSEWHERE = {
     "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
     "coeval.study.exporting.export.export_folder": "cli/output.py",
     "coeval.study.exporting.export.export_as": "cli/output.py",
+    "coeval.study.moving.exporting.export_study_file": "cli/study.py",
     "coeval.study.statistics.get_table_files": "cli/output.py",
     "coeval.study.statistics.get_frames": "study/replicating/coeval_paper.py",
     "coeval.study.drafting.batches.read_results": "cli/judging/batches.py",

@@ -1,0 +1,58 @@
+"""What comes back of a study equals what left, field by field, whatever is in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coeval.settings import load_settings
+from coeval.store import Store
+from coeval.store.queries.moving.shapes import STAYS, get_schema
+from coeval.study.access import OPERATOR, Context
+from coeval.study.hosting.upkeep import check_file
+from coeval.study.moving.exporting import Naming, export_study_file
+from coeval.study.moving.importing import import_study_file
+from tests.support.studies.whole_study import fill_study, list_last_ids, list_people_groups, snapshot
+
+STUDIES = int(os.environ.get("COEVAL_ROUND_TRIPS", "20"))
+
+
+def new_context(folder: Path, migrated: Path, name: str) -> Context:
+    path = folder / f"{name}.db"
+    shutil.copyfile(migrated, path)
+    return Context(Store(path), load_settings({}, db=path))
+
+
+def test_every_table_goes_or_is_said_to_stay(context: Context) -> None:
+    """Whoever adds a table that hangs on no task says in ``shapes.STAYS`` that it stays, or gives it a reference."""
+    with context.store.read() as db:
+        tables = {name for name in db.table_names() if not name.startswith("_")}
+    assert tables == get_schema().names | set(STAYS)
+    assert not get_schema().names & set(STAYS)
+
+
+@pytest.mark.parametrize("seed", range(STUDIES))
+def test_what_comes_back_equals_what_left(seed: int, tmp_path: Path, migrated_file: Path) -> None:
+    here, there = (new_context(tmp_path, migrated_file, name) for name in ("here", "there"))
+    fill_study(here, seed)
+    fill_study(there, seed + 1_000, "other")
+    before, known = snapshot(there.store), list_last_ids(there.store)
+    path = tmp_path / "study.zip"
+    manifest, _ = export_study_file(here, OPERATOR, "demo", path, people=Naming.NAMES, ledger=True)
+    moved = import_study_file(there, OPERATOR, path, ledger=True)
+    left, came = snapshot(here.store), snapshot(there.store, known)
+    for table, rows in left.items():
+        assert came[table] == rows, table
+    assert list_people_groups(there.store, known) == list_people_groups(here.store)
+    assert {name for name, rows in left.items() if rows} == {
+        name for name, note in manifest.tables.items() if note.rows
+    }
+    assert moved.rows["submission"] == len(left["submission"])
+    kept = {table: rows[: len(before[table])] for table, rows in snapshot(there.store).items()}
+    assert {t: r for t, r in kept.items() if get_schema().get(t).has_id} == {
+        t: r for t, r in before.items() if get_schema().get(t).has_id
+    }
+    assert check_file(there, OPERATOR).sound
