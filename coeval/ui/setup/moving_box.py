@@ -106,11 +106,10 @@ def links_view(slug: str) -> Node:
         "div",
         el("p", "The whole study in one file: every row, version and edit. Passwords, sessions, invitations and secret "
            "links never leave."),
-        el("ul",
-           el("li", el("a", "Download the study, with names", href=names, download=True), ": to go on elsewhere"),
-           el("li", el("a", "Download it with names and all model calls", href=f"{names}&ledger=1", download=True)),
-           el("li", el("a", "Download it with pseudonyms", href=pseudonyms, download=True),
-              ": to share it; comments stay as they were written")),
+        el("p", el("a", "Download the study, with names", href=names, download=True), ": to go on elsewhere"),
+        el("p", el("a", "Download it with names and all model calls", href=f"{names}&ledger=1", download=True)),
+        el("p", el("a", "Download it with pseudonyms", href=pseudonyms, download=True),
+           ": to share it; comments stay as they were written"),
     )  # fmt: skip
 
 

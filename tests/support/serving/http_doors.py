@@ -472,19 +472,9 @@ def setup_people() -> list[Door]:
         ),
         Door("people.accounts.invite", setup("invite-make", put=named("invite-name"), pick=False)),
         Door(
-            "moving.importing.import_study_file",
-            setup("study-import", put=study_file, pick=False),
-            OWN,
-            OWN,
-            says="no file of a study",
+            "moving.importing.import_study_file", setup("study-import", put=study_file, pick=False), OWN, OWN
         ),
-        Door(
-            "moving.merging.merge_study_file",
-            setup("study-merge", put=study_file),
-            OWN,
-            OWN,
-            says="no file of a study",
-        ),
+        Door("moving.merging.merge_study_file", setup("study-merge", put=study_file), OWN, OWN),
         Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
         Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
         Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
