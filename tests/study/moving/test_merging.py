@@ -69,7 +69,7 @@ def test_the_work_of_other_people_is_added(context: Context, there: Context, tmp
         )
 
     fill(context, of("Ana"))
-    fill(there, of("Bo", "Cy"))
+    fill(there, of("Ana", "Bo", "Cy"))
     path = pack(there, tmp_path / "study.zip")
     tried = merge_study_file(context, OPERATOR, path, "demo", dry_run=True)
     assert not tried.written and tried.added["submission"] == len(of("Bo", "Cy").submissions)

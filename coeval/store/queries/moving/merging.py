@@ -38,6 +38,7 @@ OF_THIS_FILE = {
     "task": frozenset(("slug", "origin", "seed")),
     "instance": frozenset(("position",)),
     "run": frozenset(("shown",)),
+    "submission": frozenset(("import_batch",)),
 }
 """Columns that may differ between two files of one study."""
 
