@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coeval.datasets.demo import load_demo
-from coeval.datasets.own_files import refuse_own_files
 from coeval.datasets.previews import Preview, preview_source, preview_table
 from coeval.datasets.ratings.rating_rows import RATING_FIELDS
 from coeval.datasets.registry import FORMATS, NAMES, find_format
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.tables.instances import FIELDS
+from coeval.datasets.tables.own_files import refuse_own_files
 from coeval.datasets.text import reading
 from coeval.domain import Study
 

@@ -14,7 +14,7 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.datasets import open_source
-from coeval.datasets.own_files import HEADS
+from coeval.datasets.tables.own_files import HEADS
 from coeval.domain import Account, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.settings import load_settings
