@@ -12,7 +12,7 @@ from typing import Any
 
 from coeval.store.engines.interface import Database
 from coeval.store.engines.light import Database as SqliteDatabase
-from coeval.store.engines.statements import stream
+from coeval.store.engines.statements import continue_ids, stream
 from coeval.store.migrations.registry import migrations
 
 BLOCK = 2_000
@@ -52,7 +52,7 @@ def _copy_table(source: Database, target: Database, table: str) -> Content:
     while block := list(islice(rows, BLOCK)):
         target.conn.executemany(insertion, block)
         total, checksum = total + len(block), checksum + sum(map(_hash, block))
-    _continue_ids(target, table)
+    continue_ids(target, table)
     return Content(total, checksum)
 
 
@@ -75,15 +75,6 @@ def _hash(row: tuple[Any, ...]) -> int:
     return int.from_bytes(
         hashlib.blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     )
-
-
-def _continue_ids(db: Database, table: str) -> None:
-    """Have PostgreSQL number new rows after those that came with their ids, as SQLite does by itself."""
-    if table in getattr(db, "numbered", ()):
-        db.conn.execute(
-            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL)"
-            f" FROM {table}"
-        )
 
 
 def list_tables() -> list[str]:

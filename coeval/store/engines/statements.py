@@ -85,6 +85,15 @@ def overwrite_deleted(db: Database) -> None:
         db.conn.execute("PRAGMA secure_delete=ON")
 
 
+def continue_ids(db: Database, table: str) -> None:
+    """Have PostgreSQL number new rows after those that came with their ids, as SQLite does by itself."""
+    if table in getattr(db, "numbered", ()):
+        db.conn.execute(
+            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL)"
+            f" FROM {table}"
+        )
+
+
 def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,11 @@ from coeval.store import Store
 from coeval.store.queries.moving.shapes import STAYS, get_schema
 from coeval.study.access import OPERATOR, Context
 from coeval.study.hosting.upkeep import check_file
+from coeval.study.importing.importing import import_study
 from coeval.study.moving.exporting import Naming, export_study_file
 from coeval.study.moving.importing import import_study_file
+from coeval.study.moving.merging import merge_study_file
+from tests.support.studies.scored_study import scored
 from tests.support.studies.whole_study import fill_study, list_last_ids, list_people_groups, snapshot
 
 STUDIES = int(os.environ.get("COEVAL_ROUND_TRIPS", "20"))
@@ -56,3 +60,22 @@ def test_what_comes_back_equals_what_left(seed: int, tmp_path: Path, migrated_fi
         t: r for t, r in before.items() if get_schema().get(t).has_id
     }
     assert check_file(there, OPERATOR).sound
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_study_goes_to_another_engine_and_back(
+    context: Context, tmp_path: Path, migrated_file: Path
+) -> None:
+    """Into PostgreSQL, where people go on, and from there into a file: the same rows, and ids that do not collide."""
+    here, back = (new_context(tmp_path, migrated_file, name) for name in ("here", "back"))
+    fill_study(here, 7)
+    export_study_file(here, OPERATOR, "demo", tmp_path / "there.zip", people=Naming.NAMES, ledger=True)
+    import_study_file(context, OPERATOR, tmp_path / "there.zip", ledger=True)
+    new = scored(["Zoe"], n_documents=1)
+    import_study(context, OPERATOR, replace(new, task=replace(new.task, slug="new")))
+    assert not any(merge_study_file(context, OPERATOR, tmp_path / "there.zip", "demo").added.values())
+    export_study_file(context, OPERATOR, "demo", tmp_path / "back.zip", people=Naming.NAMES, ledger=True)
+    import_study_file(back, OPERATOR, tmp_path / "back.zip", ledger=True)
+    left, came = snapshot(here.store), snapshot(back.store)
+    for table, rows in left.items():
+        assert came[table] == rows, table

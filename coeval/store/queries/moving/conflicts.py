@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlite_utils import Database
-
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row
 from coeval.store.queries.moving.shapes import Schema, Shape
 

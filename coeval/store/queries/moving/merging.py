@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlite_utils import Database
-
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, rows, scalar
 from coeval.store.queries.moving.conflicts import Conflicts
 from coeval.store.queries.moving.reading import Row, Scope, list_rows, names_a_person

@@ -7,8 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sqlite_utils import Database
-
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import rows, scalar
 from coeval.store.queries.moving.shapes import LEDGER, Schema, Shape
 from coeval.store.queries.people import members

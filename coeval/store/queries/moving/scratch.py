@@ -12,13 +12,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from coeval.clock import read_time
 from coeval.domain import ColumnRole, JobState, Standing
 from coeval.errors import InputError
 from coeval.store.engines.files import connect
 from coeval.store.engines.health import examine_file
+from coeval.store.engines.interface import Database
+from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.sqlite import Store
 from coeval.store.engines.statements import rows
 from coeval.store.queries.crowd import answer_keys, plans
@@ -50,7 +50,7 @@ def build_scratch(path: Path, newest: str, portions: Iterable[Portion]) -> Store
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=MEMORY")
         connection.execute("PRAGMA synchronous=OFF")
-        db = Database(connection)
+        db = SqliteDatabase(connection)
         apply_up_to(db, newest)
         connection.execute("BEGIN")
         for name, columns, lines in portions:

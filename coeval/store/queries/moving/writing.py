@@ -7,9 +7,8 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlite_utils import Database
-
-from coeval.store.engines.statements import chunks, get_row, insert, scalar
+from coeval.store.engines.interface import Database
+from coeval.store.engines.statements import chunks, continue_ids, get_row, insert, scalar
 from coeval.store.queries.moving.reading import Row, Scope, list_rows
 from coeval.store.queries.moving.shapes import LEDGER, Schema, Shape
 from coeval.store.queries.people import people
@@ -27,6 +26,8 @@ def insert_rows(db: Database, shape: Shape, lines: Iterable[Row]) -> int:
     for portion in chunks(lines, AT_ONCE):
         db.conn.executemany(sql, portion)
         n += len(portion)
+    if n and shape.has_id:
+        continue_ids(db, shape.name)
     return n
 
 
