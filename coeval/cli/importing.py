@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from coeval.datasets.hub.address import FORM, is_hub_address
 from coeval.datasets.registry import NAMES
 from coeval.domain import Group
 from coeval.errors import InputError
@@ -14,7 +16,7 @@ from coeval.study.access import OPERATOR, Context
 
 def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     command = commands.add_parser("import", parents=[task], help="import instances or a whole study")
-    command.add_argument("path", type=Path)
+    command.add_argument("path", help=f"a file, a folder, or a data set of the Hugging Face Hub: {FORM}")
     command.add_argument("--format", default="auto", choices=NAMES)
     command.add_argument(
         "--map", nargs="+", default=[], metavar="field=column", help="which column holds a field"
@@ -34,18 +36,19 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 
 def _import(context: Context, options: argparse.Namespace) -> None:
+    from coeval.study.importing.hub import import_hub
     from coeval.study.importing.importing import import_file
 
-    report = import_file(
-        context,
-        OPERATOR,
-        options.path,
-        options.task,
-        format=options.format,
-        mapping=read_mapping(options.map),
-        group=options.group,
-        empty_outputs=options.empty_outputs,
-    )
+    given: dict[str, Any] = {
+        "format": options.format,
+        "mapping": read_mapping(options.map),
+        "group": options.group,
+        "empty_outputs": options.empty_outputs,
+    }
+    if is_hub_address(options.path):
+        report = import_hub(context, OPERATOR, options.path, options.task, **given)
+    else:
+        report = import_file(context, OPERATOR, Path(options.path), options.task, **given)
     for note in report.notes:
         print(f"note: {note}")
     print(report)

@@ -75,6 +75,6 @@ def preview(
     with reading(path.name):
         refuse_own_files(path)
         kind = find_format(path, format, mapping)
-        if kind.table is not None and not path.is_dir():
+        if kind.table is not None and (kind.fields == FIELDS or not path.is_dir()):
             return preview_table(kind.name, kind.table(path), kind.fields, mapping, limit)
         return preview_source(kind.name, kind.read(path, "preview", mapping), limit)

@@ -14,6 +14,7 @@ from coeval.datasets.evallogs.registry import EVAL_LOGS
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.ratings import rating_tables
 from coeval.datasets.release import loading
+from coeval.datasets.tables import parts
 from coeval.datasets.tables.formats import TABLES, TableFormat, guess_table
 from coeval.datasets.tables.instances import FIELDS, open_instances
 from coeval.errors import InputError
@@ -34,8 +35,22 @@ def _of_table(kind: TableFormat) -> Format:
     )
 
 
+_PARTS = Format(
+    "parts",
+    "Parts of one table (NAME-00000-of-00002.parquet, ...)",
+    fits=lambda path, columns: parts.holds_parts(path),
+    open=lambda path, slug, columns: open_instances(parts.open_parts(path), slug, columns),
+    fields=FIELDS,
+    table=parts.open_parts,
+    folder="parts of one table",
+    open_empty=lambda path, slug, columns: open_instances(
+        parts.open_parts(path), slug, columns, empty_outputs=True
+    ),
+)
+
 FORMATS: tuple[Format, ...] = (
     *map(_of_table, TABLES),
+    _PARTS,
     rating_tables.FORMAT,
     loading.FORMAT,
     *EVAL_LOGS,

@@ -47,7 +47,7 @@ from coeval.domain.evaluations import (
 from coeval.domain.judges import LEASE, Comparison, Job, JobState, Lease, Run
 from coeval.domain.people import Account, Group, Invitation, Member, Person, Role
 from coeval.domain.studies import ImportedDraft, ImportedRun, ImportedSubmission, Study
-from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task
+from coeval.domain.tasks import MAX_TEXT, Instance, Scale, Task, TaskSource
 from coeval.domain.work import (
     Adjudication,
     Assignment,
@@ -131,6 +131,7 @@ __all__ = [
     "Submission",
     "Suggestion",
     "Task",
+    "TaskSource",
     "Terms",
     "TokenProb",
     "UnscoredDraft",

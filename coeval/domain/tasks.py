@@ -65,3 +65,13 @@ class Instance:
     reference: str = ""
     context: Mapping[str, str] = field(default_factory=dict)
     id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSource:
+    """A data set that instances of a task were read from, at one commit (``revision``)."""
+
+    address: str
+    revision: str
+    imported_by: str
+    imported_at: str

@@ -43,6 +43,7 @@ from coeval.store.migrations.m097_inbox import m097_inbox
 from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 from coeval.store.migrations.m105_seal import m105_seal
 from coeval.store.migrations.m106_certificate_labels import m106_certificate_labels
+from coeval.store.migrations.m110_task_source import m110_task_source
 from coeval.store.migrations.m123_cancelled_round import m123_cancelled_round
 from coeval.store.migrations.m124_run_archive import m124_run_archive
 
@@ -82,6 +83,7 @@ for migration in (
     m100_criterion_guide,
     m105_seal,
     m106_certificate_labels,
+    m110_task_source,
     m123_cancelled_round,
     m124_run_archive,
 ):

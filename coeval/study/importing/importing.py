@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from coeval.datasets import Source, open_source, source_of
+from coeval.datasets.hub.address import HubAddress
 from coeval.domain import ColumnRole, CriteriaSet, Group, Instance, Person, Proposal, Study, Task
 from coeval.errors import InputError
 from coeval.rules.column_roles import guess_columns
 from coeval.store import Database
-from coeval.store.queries import criteria, tasks
+from coeval.store.queries import criteria, sources, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.criteria.listed import parse_criteria_lines
@@ -50,6 +51,25 @@ def import_file(
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
     """
     source = open_source(path, slug=slug, format=format, mapping=mapping, empty_outputs=empty_outputs)
+    return import_checked(
+        context, person, source, name=name, description=description, roles=roles, group=group,
+        criteria_lines=criteria_lines,
+    )  # fmt: skip
+
+
+def import_checked(
+    context: Context,
+    person: Person,
+    source: Source,
+    *,
+    name: str = "",
+    description: str = "",
+    roles: Mapping[str, ColumnRole] | None = None,
+    group: Group | None = None,
+    criteria_lines: Sequence[str] = (),
+    origin: HubAddress | None = None,
+) -> ImportReport:
+    """Import a source that was checked, as ``import_file`` does; ``origin`` is where it was fetched from."""
     stated = source.task
     task = replace(
         stated,
@@ -62,7 +82,7 @@ def import_file(
         if source.criteria:
             raise InputError("The file brings criteria of its own: leave the box of criteria empty.")
         source = replace(source, criteria=tuple(parse_criteria_lines(criteria_lines, task.scale)))
-    return _import(context, person, source, ())
+    return _import(context, person, source, (), origin)
 
 
 @use_case(OWNERS)
@@ -78,7 +98,13 @@ def import_study(
     return _import(context, person, source_of(study), proposals)
 
 
-def _import(context: Context, person: Person, source: Source, proposals: Sequence[Proposal]) -> ImportReport:
+def _import(
+    context: Context,
+    person: Person,
+    source: Source,
+    proposals: Sequence[Proposal],
+    origin: HubAddress | None = None,
+) -> ImportReport:
     task = check_task(source.task)
     with stage_import(context, person, task) as staging:
         report = ImportReport(task.slug, created_task=staging.task is None, notes=list(source.notes))
@@ -88,6 +114,10 @@ def _import(context: Context, person: Person, source: Source, proposals: Sequenc
         def complete(db: Database, task: Task) -> CriteriaSet | None:
             current = _extend_criteria(db, task, source, person)
             _open_round(db, task, current, proposals)
+            if origin is not None:
+                sources.add_source(
+                    db, task.id, str(replace(origin, revision="")), origin.revision, person.name
+                )
             if report.submissions and current:
                 ids = [criterion.id for criterion in current.criteria]
                 for first in work.first_scores:

@@ -14,6 +14,7 @@ import gradio as gr
 import pandas as pd
 
 from coeval.datasets import FIELDS, FORMATS, Preview, preview
+from coeval.datasets.hub.address import parse_address
 from coeval.datasets.text import shorten
 from coeval.domain import Column, Person, Scale
 from coeval.errors import CoevalError, InputError
@@ -21,6 +22,7 @@ from coeval.rules.column_roles import guess_column
 from coeval.study import tasks
 from coeval.study.access import OWNERS
 from coeval.study.importing.columns import list_columns
+from coeval.study.importing.hub import import_hub, list_sources, look_at_hub, preview_hub, search_hub
 from coeval.study.importing.importing import ImportReport, import_file
 from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.estimate_words import plural
@@ -29,6 +31,7 @@ from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.server.answers import tell
+from coeval.ui.setup.hub_box import HubBox, found_note, names_data_set, sources_view
 from coeval.ui.setup.task.columns_box import RoleMenus, read_roles, roles_view
 
 NONE = "(none)"
@@ -56,10 +59,11 @@ class ImportTab(Tab):
                 self._build_form()
             with gr.Column(scale=3):
                 self.note = View(_hint(), elem_id="import-note")
+                self.sources = View(elem_id="import-sources")
                 self.rows = gr.Dataframe(
                     visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
                 )
-        self.outputs = [self.into, self.new_task, self.note]
+        self.outputs = [self.into, self.new_task, self.note, self.sources]
         chosen = [self.files, self.format]
         roles = [self.roles_box, *self.roles.outputs]
         seen = [
@@ -70,10 +74,12 @@ class ImportTab(Tab):
             self.note,
             self.rows,
             self.seen,
+            self.origin,
             *roles,
         ]
         for event in (self.files.change, self.format.input):
             self.on(event, self.on_file, [*chosen, self.into, self.name], seen)
+        self._wire_hub(seen)
         for column in self.columns.values():
             self.on(column.input, self.on_mapping, [self.seen, *self.columns.values()], roles)
         for menu in self.roles.menus:
@@ -82,8 +88,15 @@ class ImportTab(Tab):
         self.on(self.into.input, self.on_into, [self.into], self.new_task)
         texts = [self.into, self.name, self.description, self.criteria, self.empty]
         done = [*self.outputs, self.name, self.description, self.criteria, self.go, self.task]
-        given = [*chosen, *texts, self.seen, *self.columns.values(), *self.roles.menus]
+        given = [*chosen, self.origin, *texts, self.seen, *self.columns.values(), *self.roles.menus]
         self.on(self.go.click, self.on_import, given, done)
+
+    def _wire_hub(self, seen: list[Any]) -> None:
+        listed = [*self.hub.outputs, self.note]
+        for event in (self.hub.find.click, self.hub.words.submit):
+            self.on(event, self.on_find, [self.hub.words], listed)
+        self.on(self.hub.name.input, self.on_find, [self.hub.name], listed)
+        self.on(self.hub.show.click, self.on_part, [self.hub.part, self.into, self.name], seen)
 
     def _build_form(self) -> None:
         self.files = gr.File(
@@ -93,6 +106,7 @@ class ImportTab(Tab):
             height=140,
             elem_id="import-file",
         )
+        self.hub = HubBox()
         self.into = gr.Radio([("A new task", NEW)], value=NEW, label="Import into", elem_id="import-into")
         with gr.Column(visible=True) as self.new_task:
             self.name = gr.Textbox(label="Name of the new task", max_length=200, elem_id="import-name")
@@ -123,6 +137,7 @@ class ImportTab(Tab):
             View(el("h4", "Further columns: who sees them"))
             self.roles = RoleMenus("import")
         self.seen = gr.State(())
+        self.origin = gr.State("")
         self.go = gr.Button("Import", variant="primary", interactive=False, elem_id="import-go")
 
     def load(self, person: Person, slug: str) -> Update:
@@ -132,6 +147,7 @@ class ImportTab(Tab):
         return {
             self.into: gr.Radio([*own, ("A new task", NEW)], value=NEW if new else CHOSEN),
             self.new_task: gr.Column(visible=new),
+            self.sources: sources_view(list_sources(self.context, person, slug) if own else ()),
         }
 
     def on_into(self, person: Person, slug: str, into: str | None) -> gr.Column:
@@ -152,10 +168,37 @@ class ImportTab(Tab):
                 return self._without_preview(_hint())
             with _gathered(paths) as path:
                 seen = preview(path, format=format or "auto")
-                known = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
-                return self._with_preview(seen, name or _title(path), {column.name for column in known})
+                return self._with_preview(seen, name or _title(path), self._known(person, slug, into))
         except CoevalError as error:
             return self._without_preview(_refused(error))
+
+    def on_find(self, person: Person, slug: str, words: str | None) -> Update:
+        asked = (words or "").strip()
+        try:
+            if not asked:
+                raise InputError("Write the name of a data set, or words to search for.")
+            if not names_data_set(asked):
+                found = search_hub(self.context, person, asked)
+                return {self.note: _hint(), **self.hub.list_found(found, asked)}
+            listing = look_at_hub(self.context, person, asked)
+            return {self.note: found_note(listing), **self.hub.list_parts(listing)}
+        except CoevalError as error:
+            return {self.note: _refused(error)}
+
+    def on_part(
+        self, person: Person, slug: str, address: str | None, into: str | None, name: str | None
+    ) -> Update:
+        try:
+            seen = preview_hub(self.context, person, address or "")
+            title = name or _title(Path(parse_address(address or "").repo))
+            return self._with_preview(seen, title, self._known(person, slug, into), address or "")
+        except CoevalError as error:
+            return self._without_preview(_refused(error))
+
+    def _known(self, person: Person, slug: str, into: str | None) -> set[str]:
+        """The columns that the task has already, whose roles are chosen."""
+        known = list_columns(self.context, person, slug) if into == CHOSEN and slug else []
+        return {column.name for column in known}
 
     def on_mapping(self, person: Person, slug: str, seen: Seen, *mapped: str) -> Update:
         return self._roles_of(_left(seen, mapped))
@@ -172,8 +215,8 @@ class ImportTab(Tab):
         shown = self.roles.show([column for column, _ in left], values)
         return {self.roles_box: gr.Column(visible=bool(left)), **shown}
 
-    def _with_preview(self, seen: Preview, name: str, known: Collection[str]) -> Update:
-        """The file; ``known`` are columns of the task, whose roles are chosen already, under Tasks."""
+    def _with_preview(self, seen: Preview, name: str, known: Collection[str], origin: str = "") -> Update:
+        """The file, or the part of a data set (``origin``); roles of ``known`` columns are chosen under Tasks."""
         guessed = _guess_columns(seen) if seen.fields == FIELDS else ()
         columns = tuple((column, value) for column, value in guessed if column.name not in known)
         return {
@@ -183,7 +226,8 @@ class ImportTab(Tab):
             self.name: name,
             self.mapping: gr.Row(visible=bool(seen.fields)),
             self.go: gr.Button(interactive=True),
-            self.note: _preview_note(seen),
+            self.note: _preview_note(seen, origin),
+            self.origin: origin,
             self.rows: gr.Dataframe(value=_frame(seen), visible=True),
         }
 
@@ -193,6 +237,7 @@ class ImportTab(Tab):
             self.note: note,
             self.rows: gr.Dataframe(visible=False),
             self.seen: (),
+            self.origin: "",
             self.roles_box: gr.Column(visible=False),
         }
 
@@ -202,6 +247,7 @@ class ImportTab(Tab):
         slug: str,
         paths: list[str] | None,
         format: str | None,
+        origin: str | None,
         into: str | None,
         name: str | None,
         description: str | None,
@@ -212,19 +258,26 @@ class ImportTab(Tab):
     ) -> Update:
         try:
             _check_owner(person)
-            if not paths:
+            if not paths and not origin:
                 raise InputError("There is no file: choose one first.")
             mapped, menus = chosen[: len(FIELDS)], chosen[len(FIELDS) :]
             pairs = zip(FIELDS, mapped, strict=True)
             mapping = {field: column for field, column in pairs if column and column != NONE}
             roles = read_roles([column.name for column, _ in _left(seen, mapped)], menus)
             task, texts = self._target(person, slug, into, name or "", description or "")
-            with _gathered(paths) as path:
-                report = import_file(
-                    self.context, person, path, task, format=format or "auto", mapping=mapping, roles=roles,
-                    name=texts.get("name", ""), description=texts.get("description", ""),
-                    criteria_lines=(criteria or "").splitlines() if texts else (), empty_outputs=bool(empty),
-                )  # fmt: skip
+            given: dict[str, Any] = {
+                "mapping": mapping,
+                "roles": roles,
+                "empty_outputs": bool(empty),
+                **texts,
+            }
+            if texts:
+                given["criteria_lines"] = (criteria or "").splitlines()
+            if origin:
+                report = import_hub(self.context, person, origin, task, **given)
+            else:
+                with _gathered(paths or []) as path:
+                    report = import_file(self.context, person, path, task, format=format or "auto", **given)
             return self._done(person, report)
         except CoevalError as error:
             return {self.note: _refused(error)}
@@ -333,10 +386,11 @@ def _hint() -> Node:
     )  # fmt: skip
 
 
-def _preview_note(seen: Preview) -> Node:
+def _preview_note(seen: Preview, origin: str) -> Node:
     return el(
         "div.card",
         el("h4", f"{seen.format} · {plural(seen.n_rows, 'row')}"),
+        el("p", el("code", origin)) if origin else None,
         el("p", "Check which column holds what, then import."),
     )
 

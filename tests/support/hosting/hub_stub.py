@@ -8,13 +8,15 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+import yaml
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 TROUBLES = ("401", "404", "429", "500", "cut", "slow", "half", "hang up")
@@ -24,7 +26,8 @@ class HubStub:
     """One data set ``team/study``; ``trouble`` is what befalls each request.
 
     A status, "cut" (the line goes dead before an answer), "hang up" (a commit is done, and its answer lost), "half"
-    (a file ends early), "slow". ``fails`` decides by the request whether it strikes.
+    (a file ends early), "slow", or an address that files are said to lie at. ``fails`` decides by the request whether
+    it strikes; ``struck`` counts how often it did. With ``lfs`` Parquet files are uploaded as large files are.
     """
 
     def __init__(self) -> None:
@@ -32,13 +35,19 @@ class HubStub:
         self.exists, self.private, self.token = False, True, "hf_test_token"
         self.trouble = ""
         self.fails: Callable[[], bool] = lambda: True
+        self.struck = 0
         self.commits: list[list[str]] = []
+        self.lfs, self.large = False, dict[str, bytes]()
         api = "/api/datasets/team/study"
         app = Starlette(
             routes=[
                 Route("/api/repos/create", self.create, methods=["POST"]),
+                Route("/api/validate-yaml", self.validate_yaml, methods=["POST"]),
+                Route("/api/datasets", self.search),
+                Route("/datasets/team/study.git/info/lfs/objects/batch", self.batch, methods=["POST"]),
+                Route("/large/{oid}", self.put_large, methods=["PUT"]),
                 Route(api, self.info),
-                Route(api + "/revision/main", self.info),
+                Route(api + "/revision/{revision}", self.info),
                 Route(api + "/tree/main", self.tree),
                 Route(api + "/paths-info/main", self.paths_info, methods=["POST"]),
                 Route(api + "/preupload/main", self.preupload, methods=["POST"]),
@@ -64,9 +73,11 @@ class HubStub:
         return f"{len(self.commits):040x}"
 
     async def _refusal(self, request: Request) -> Response | None:
-        if request.headers.get("authorization") != f"Bearer {self.token}":
+        known = request.headers.get("authorization") == f"Bearer {self.token}"
+        if not known and (self.private or request.method not in ("GET", "HEAD")):
             return JSONResponse({"error": "Invalid credentials"}, 401)
-        if self.trouble and self.fails():
+        if self.trouble not in ("", "half", "hang up") and self.fails():
+            self.struck += 1
             if self.trouble == "slow":
                 await asyncio.sleep(0.05)
             elif self.trouble == "cut":
@@ -88,15 +99,57 @@ class HubStub:
         return JSONResponse({"url": f"{self.url}/datasets/team/study", "name": "team/study"})
 
     async def info(self, request: Request) -> Response:
-        siblings = [{"rfilename": name} for name in self.files]
+        revision = request.path_params.get("revision", "main")
+        if revision not in ("main", "v1", self.sha):
+            refusal = await self._refusal(request)
+            missing = {"X-Error-Code": "RevisionNotFound"}
+            return refusal or JSONResponse({"error": "Invalid rev id"}, 404, missing)
+        siblings = [{"rfilename": name, "size": len(data)} for name, data in self.files.items()]
         found = {
             "id": "team/study",
             "sha": self.sha,
             "private": self.private,
             "siblings": siblings,
             "tags": [],
+            "cardData": self.card,
         }
         return await self._refusal(request) or JSONResponse(found | {"downloads": 0, "likes": 0})
+
+    @property
+    def card(self) -> Any:
+        """What the head of the card states."""
+        parts = self.files.get("README.md", b"").decode().split("---\n")
+        return yaml.safe_load(parts[1]) if len(parts) > 2 else {}
+
+    async def search(self, request: Request) -> Response:
+        words = request.query_params.get("search", "")
+        known = [{"id": "team/study", "private": self.private, "tags": []}] if words in "team/study" else []
+        return await self._refusal(request) or JSONResponse(known)
+
+    async def validate_yaml(self, request: Request) -> Response:
+        content = (await request.json())["content"]
+        stated = yaml.safe_load(content.split("---\n")[1])
+        wrong = [] if isinstance(stated, dict) else [{"message": "no mapping"}]
+        return JSONResponse({"errors": wrong, "warnings": []}, 400 if wrong else 200)
+
+    async def batch(self, request: Request) -> Response:
+        refusal = await self._refusal(request)
+        objects = [
+            {"oid": one["oid"], "size": one["size"]}
+            | (
+                {}
+                if one["oid"] in self.large
+                else {"actions": {"upload": {"href": f"{self.url}/large/{one['oid']}"}}}
+            )
+            for one in (await request.json())["objects"]
+        ]
+        return refusal or JSONResponse({"transfer": "basic", "objects": objects})
+
+    async def put_large(self, request: Request) -> Response:
+        data = await request.body()
+        assert hashlib.sha256(data).hexdigest() == request.path_params["oid"]
+        self.large[request.path_params["oid"]] = data
+        return Response()
 
     async def tree(self, request: Request) -> Response:
         found = [
@@ -119,7 +172,8 @@ class HubStub:
     async def preupload(self, request: Request) -> Response:
         body = await request.json()
         modes = [
-            {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False} for file in body["files"]
+            {"path": name, "uploadMode": self._mode(name), "shouldIgnore": False, "oid": self._oid(name)}
+            for name in (file["path"] for file in body["files"])
         ]
         return await self._refusal(request) or JSONResponse({"files": modes})
 
@@ -137,10 +191,24 @@ class HubStub:
         answer = {"commitUrl": f"{self.url}/datasets/team/study/commit/{self.sha}", "commitOid": self.sha}
         return JSONResponse(answer | {"hookOutput": "", "success": True})
 
+    def _mode(self, name: str) -> str:
+        return "lfs" if self.lfs and name.endswith(".parquet") else "regular"
+
+    def _oid(self, name: str) -> str | None:
+        """What a stored file is known by, as the Hub computes it."""
+        if name not in self.files:
+            return None
+        data = self.files[name]
+        if self._mode(name) == "lfs":
+            return hashlib.sha256(data).hexdigest()
+        return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
     def _apply(self, line: dict[str, Any]) -> str:
         value = line["value"]
         if line["key"] == "file":
             self.files[value["path"]] = base64.b64decode(value["content"])
+        elif line["key"] == "lfsFile":
+            self.files[value["path"]] = self.large[value["oid"]]
         elif line["key"] == "deletedFile":
             self.files.pop(value["path"], None)
         return f"{line['key']} {value.get('path', '')}".strip()
@@ -152,10 +220,24 @@ class HubStub:
         if request.path_params["path"] not in self.files:
             return JSONResponse({"error": "Entry not found"}, 404, {"X-Error-Code": "EntryNotFound"})
         data = self.files[request.path_params["path"]]
+        if self.trouble.startswith("http"):
+            linked = {"X-Linked-Etag": '"1"', "X-Linked-Size": str(len(data)), "X-Repo-Commit": self.sha}
+            return RedirectResponse(self.trouble, 302, linked)
         if self.trouble == "half" and self.fails():
+            self.struck += 1
             data = data[: len(data) // 2]
         headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": self.sha}
         return Response(data, headers=headers, media_type="application/octet-stream")
+
+
+@contextmanager
+def serving_hub(table: bytes) -> Iterator[HubStub]:
+    """A stand-in with one public data set, of one CSV file."""
+    hub = HubStub()
+    hub.start()
+    hub.exists, hub.private, hub.files = True, False, {"data.csv": table}
+    yield hub
+    hub.stop()
 
 
 async def _go_dead() -> AsyncIterator[bytes]:

@@ -218,6 +218,20 @@ def study_file(world: World, page: Page, who: str, which: str) -> dict[str, Any]
     }
 
 
+def hub_part(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    """A data set found by its name, and its only part chosen."""
+    page.put({"hub-words": "team/study"})
+    page.fire("hub-find")
+    return {}
+
+
+def hub_seen(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
+    """The part looked at, to be imported into a task."""
+    hub_part(world, page, who, which)
+    page.fire("hub-show")
+    return {"import-into": "chosen"}
+
+
 def file_of(path: str) -> dict[str, Any]:
     """A file of the server as a browser names one that it sent up."""
     return {"path": path, "orig_name": "new.csv", "meta": {"_type": "gradio.FileData"}}
@@ -359,6 +373,16 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.design.get_design", setup("task-picker", "input", out="design-state")),
         Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
         Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
+        *(
+            Door(f"importing.hub.{name}", setup(button, put=put, first=("import",), pick=False), OWN, OWN)
+            for name, button, put in (
+                ("search_hub", "hub-find", fixed(hub_words="study")),
+                ("look_at_hub", "hub-find", fixed(hub_words="team/study")),
+                ("preview_hub", "hub-show", hub_part),
+                ("import_hub", "import-go", hub_seen),
+            )
+        ),
+        Door("importing.hub.list_sources", setup("import", "select"), EITHER, EITHER),
         Door("task_keeping.list_archived", setup("task-picker", "input", out="archive-offer", pick=False), OWN, OWN),
         Door("task_keeping.copy_setup", setup("copy-task", put=fixed(copy_name="A copy"))),
         Door("task_keeping.archive_task", setup("archive-task", put=short_name)),

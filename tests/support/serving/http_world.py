@@ -34,7 +34,7 @@ from coeval.domain import (
     Terms,
     Vote,
 )
-from coeval.settings import SignIn, load_settings
+from coeval.settings import SignIn, Snapshots, load_settings
 from coeval.store import Store
 from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import drafts
@@ -52,6 +52,7 @@ from coeval.study.task_keeping import archive_task
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.server.roles import load_rules
 from tests.conftest import make_study
+from tests.support.hosting.hub_stub import HubStub, serving_hub
 from tests.support.serving.http_page import Page
 from tests.support.serving.server import Running
 from tests.support.studies.crowd_links import link
@@ -79,7 +80,7 @@ def slug_of(base: str, which: str) -> str:
 class World:
     """The running server, its people, what they hold, and which use cases were entered since the last look."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hub: HubStub) -> None:
         path = folder / "coeval.db"
         self.context = Context(Store(path), load_settings({}, db=path))
         self.people = _people(self.context)
@@ -88,7 +89,8 @@ class World:
         self.proposed: dict[str, tuple[int, list[int]]] = {}
         """The round of each task, and the ids of what is being voted on."""
         self._fill()
-        settings = replace(self.context.settings, sign_in=SignIn.ACCOUNTS)
+        snapshots = Snapshots(token=hub.token, endpoint=hub.url)
+        settings = replace(self.context.settings, sign_in=SignIn.ACCOUNTS, snapshots=snapshots)
         self.context = replace(self.context, settings=settings)
         self.tokens = {who: self.open_session(who) for who in self.people}
         self.entered: set[str] = set()
@@ -249,9 +251,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch.setenv("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
         # the world's queued jobs have no worker: they are not to be told cut off while the tests go on
         patch.setattr("coeval.store.queries.drafting.leases.LEASE", timedelta(days=1))
-        made = World(folder)
-        with made.serve(), watched(made.entered):
-            yield made
+        with serving_hub(b"input,output\nWhy?,So.\n") as hub:
+            made = World(folder, hub)
+            with made.serve(), watched(made.entered):
+                yield made
 
 
 def _people(context: Context) -> dict[str, Person]:

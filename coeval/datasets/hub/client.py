@@ -1,0 +1,214 @@
+"""The Hub over HTTP, through huggingface_hub: searching, looking at a data set, fetching files, writing a commit.
+
+Nothing but the Hub's own endpoint (``HF_ENDPOINT``) is asked, and where it sends us on to its own hosts; whatever goes
+wrong is one sentence.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from coeval.datasets.hub.address import HubAddress
+from coeval.datasets.hub.layout import Part, list_parts
+from coeval.datasets.text import MAX_BYTES
+from coeval.errors import CoevalError, InputError
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+MAX_PART = 1_000_000_000
+"""Most bytes of a part, in all its files, that are fetched."""
+
+MAX_FILES = 1_000
+TIMEOUT = 60.0
+"""Seconds that the Hub may be silent."""
+
+USUAL = "https://huggingface.co"
+HOSTS = ("huggingface.co", "hf.co")
+"""The Hub's own hosts, and all below them: large files lie there."""
+
+_hosts: ContextVar[tuple[str, ...]] = ContextVar("hosts", default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A data set at one commit."""
+
+    repo: str
+    revision: str
+    """The commit."""
+    private: bool
+    files: Mapping[str, int]
+    """Every file with its size in bytes."""
+    parts: tuple[Part, ...]
+    card: Mapping[str, Any]
+    """What the head of its card states."""
+
+    def address(self, part: Part) -> HubAddress:
+        return HubAddress(self.repo, self.revision, part.config, part.split)
+
+
+class Hub:
+    """The Hub at an endpoint; without a token only what is public is seen."""
+
+    def __init__(self, endpoint: str = "", token: str = "") -> None:
+        from huggingface_hub import HfApi
+
+        self.endpoint = endpoint or USUAL
+        self.api: HfApi = HfApi(endpoint=self.endpoint, token=token or False)
+
+    def search(self, words: str, limit: int = 20) -> list[str]:
+        """The names of data sets that fit some words, the most downloaded first.
+
+        Raises:
+            InputError: the Hub cannot be asked.
+        """
+        with self.translated("the list of data sets"):
+            return [
+                info.id for info in self.api.list_datasets(search=words[:200], limit=limit, sort="downloads")
+            ]
+
+    def look(self, repo: str, revision: str = "") -> Listing:
+        """A data set at the commit that a revision stands for now.
+
+        Raises:
+            InputError: there is none that the token may see, or the Hub cannot be asked.
+        """
+        with self.translated(repo):
+            info = self.api.dataset_info(repo, revision=revision or None, files_metadata=True)
+        files = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+        card = info.card_data.to_dict() if info.card_data else {}
+        return Listing(repo, str(info.sha), bool(info.private), files, list_parts(files, card), card)
+
+    def fetch(self, listing: Listing, part: Part, folder: Path) -> Path:
+        """The files of a part in a folder: one file, or a folder of them where it has several.
+
+        Raises:
+            InputError: they are too large or too many, or do not arrive whole.
+        """
+        _check_sizes(listing.repo, part)
+        suffix = PurePosixPath(part.files[0][0]).suffix
+        if len(part.files) == 1:
+            ((name, size),) = part.files
+            return self._fetch_file(listing, name, size, folder / PurePosixPath(name).name)
+        shards = folder / listing.repo.replace("/", "-")
+        shards.mkdir()
+        for place, (name, size) in enumerate(part.files):
+            shard = f"{place:05}-of-{len(part.files):05}{suffix}"
+            self._fetch_file(listing, name, size, shards / f"part-{shard}")
+        return shards
+
+    def _fetch_file(self, listing: Listing, name: str, size: int, target: Path) -> Path:
+        with self.translated(listing.repo), TemporaryDirectory(dir=target.parent) as folder:
+            fetched = Path(
+                self.api.hf_hub_download(
+                    listing.repo, name, repo_type="dataset", revision=listing.revision, local_dir=folder
+                )
+            )
+            if fetched.stat().st_size != size:
+                raise InputError(
+                    f"{name} of {listing.repo} did not arrive whole; try again. Nothing was written."
+                )
+            shutil.move(fetched, target)
+            return target
+
+    @contextmanager
+    def translated(self, what: str) -> Iterator[None]:
+        """Ask no host but the Hub's, wait for it no longer than ``TIMEOUT``, and tell any failure in one sentence."""
+        hosts = _hosts.set(_own_hosts(self.endpoint))
+        try:
+            _bound_session()
+            yield
+        except CoevalError:
+            raise
+        except Exception as error:  # a network fails in many ways, and huggingface_hub passes all of them on
+            raise InputError(_explain(error, what, self.endpoint)) from error
+        finally:
+            _hosts.reset(hosts)
+
+
+def _check_sizes(repo: str, part: Part) -> None:
+    large = next(((name, size) for name, size in part.files if size > MAX_BYTES), None)
+    if large:
+        raise InputError(
+            f"{repo}: {large[0]} has {large[1]:,} bytes and at most {MAX_BYTES:,} a file are read; choose another "
+            "part, or import a sample of it from a file."
+        )
+    if part.size > MAX_PART or len(part.files) > MAX_FILES:
+        raise InputError(
+            f"{repo}: the part {part.name} has {part.size:,} bytes in {len(part.files):,} files, and at most "
+            f"{MAX_PART:,} in {MAX_FILES:,} are fetched; choose another part, or import a sample of it from a file."
+        )
+
+
+def _own_hosts(endpoint: str) -> tuple[str, ...]:
+    host = urlsplit(endpoint).hostname or ""
+    return HOSTS if host in HOSTS else (host,)
+
+
+def _bound_session() -> None:
+    """Give the HTTP client that huggingface_hub shares a time limit, and have it refuse to be sent elsewhere."""
+    from huggingface_hub import get_session
+
+    session = get_session()
+    session.timeout = TIMEOUT
+    hooks: dict[str, list[Callable[..., Any]]] = session.event_hooks
+    if _refuse_elsewhere not in hooks["request"]:
+        session.event_hooks = hooks | {"request": [*hooks["request"], _refuse_elsewhere]}
+
+
+def _refuse_elsewhere(request: Any) -> None:
+    own, host = _hosts.get(), request.url.host
+    if own and not any(host == name or host.endswith("." + name) for name in own):
+        raise InputError(
+            f"The Hub sent us on to {host}, which is not its own: nothing was fetched from there."
+        )
+
+
+def get_status(error: Exception) -> int:
+    """The status of the answer that an error is about; 0 where there was no answer."""
+    return int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
+
+
+STATUSES: Sequence[tuple[Callable[[int], bool], str]] = (
+    (
+        lambda status: status == 429,
+        "The Hub asks to wait before {what}: too many requests; try again in some minutes.",
+    ),
+    (lambda status: status >= 500, "The Hub failed ({status}) at {what}; try again later."),
+    (
+        lambda status: status in (409, 412),
+        "{what} was changed at the Hub at the same moment: look at it again.",
+    ),
+    (
+        lambda status: status >= 400,
+        "The Hub refused {what} ({status}): check the name, and what HF_TOKEN may do.",
+    ),
+)
+
+
+def _explain(error: Exception, what: str, endpoint: str) -> str:
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+    if isinstance(error, GatedRepoError):
+        return f"{what} is gated: accept its conditions on its page, and set HF_TOKEN to a token of that account."
+    if isinstance(error, RevisionNotFoundError):
+        return f"{what} has no such revision at the Hub: give a commit, a branch or a tag that it has."
+    if isinstance(error, RepositoryNotFoundError) or get_status(error) in (401, 403):
+        return f"{what} is not at the Hub, or it is private: check the name, and set HF_TOKEN to one that may use it."
+    status = get_status(error)
+    for fits, sentence in STATUSES:
+        if fits(status):
+            return sentence.format(what=what, status=status)
+    return (
+        f"The Hub at {endpoint} cannot be reached for {what} ({type(error).__name__}): check the connection, and "
+        "HF_ENDPOINT where it is set; try again."
+    )

@@ -1,0 +1,61 @@
+"""Data sets of the Hub in Chromium: one is found, looked at and imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.hosting.hub_stub import HubStub, serving_hub
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter
+from tests.support.serving.server import Running, new_context
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+TABLE = b"question,answer,topic\nWhy is the sky blue?,It scatters light.,physics\nWhy is grass green?,Leaves.,NA\n"
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[HubStub]:
+    with serving_hub(TABLE) as stub:
+        yield stub
+
+
+@pytest.fixture(scope="module")
+def server(hub: HubStub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    context = new_context(tmp_path_factory.mktemp("hub"), demo=True, HF_ENDPOINT=hub.url, HF_TOKEN=hub.token)
+    with Running(context) as live:
+        yield live
+
+
+def test_a_data_set_is_found_looked_at_and_imported(page: Any, server: Running, hub: HubStub) -> None:
+    page.set_default_timeout(20_000)
+    expect.set_options(timeout=20_000)
+    enter(page, server.url, "Owner")
+    page.goto(f"{server.url}/admin/?task=demo&tab=import")
+    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
+    page.locator("#import-into").get_by_text("A new task").click()
+    page.get_by_text("Or a data set of the Hugging Face Hub").click()
+    words = page.locator("#hub-words").locator("textarea, input").first
+    words.fill("nothing like it")
+    page.locator("#hub-find").click()
+    page.locator("#import-note").get_by_text("The Hub has no data set that fits").wait_for()
+    words.fill("study")
+    words.press("Enter")
+    page.locator("#hub-name input").click()
+    page.get_by_role("option", name="team/study").click()
+    page.locator("#import-note").get_by_text("A public data set at commit").wait_for()
+    page.locator("#hub-show").click()
+    page.locator("#import-note").get_by_text("csv · 2 rows").wait_for()
+    expect(page.locator("#import-note")).to_contain_text(f"team/study@{hub.sha}/default/train")
+    expect(page.locator("#map-input input")).to_have_value("question")
+    expect(page.locator("#import-roles tr", has_text="topic")).to_contain_text("physics")
+    expect(page.locator("#import-name textarea, #import-name input").first).to_have_value("Study")
+    page.locator("#import-description textarea").fill("Answer a question.")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("#import-note").get_by_text("added 2 instances").wait_for()
+    expect(page.locator("#import-sources")).to_contain_text("hf://datasets/team/study/default/train")
+    expect(page.locator("#import-sources")).to_contain_text(hub.sha[:12])
