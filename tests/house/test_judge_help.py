@@ -11,6 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from coeval.cli.commands import build_parser
+from coeval.judge.adapters.promptfoo import KEYS
 from coeval.judge.artifact.schema import render_json_schema
 from coeval.judge.gate.deciding import EXIT_CODES
 from coeval.judge.running.judge import COLUMNS
@@ -28,8 +29,10 @@ def test_every_command_parses() -> None:
 
 
 def test_the_workflow_is_one_and_its_gate_is_a_command() -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+    text, assertion = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
     workflow: dict[Any, Any] = yaml.safe_load(text)
+    (config,) = (each["config"] for each in yaml.safe_load(assertion)["assert"])
+    assert set(config) <= set(KEYS)
     assert set(workflow) == {"name", True, "jobs"}, "YAML reads the word “on” as true"
     (job,) = workflow["jobs"].values()
     for step in job["steps"]:
