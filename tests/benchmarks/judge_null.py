@@ -89,7 +89,7 @@ def released(folder: Path, studies: int) -> tuple[float, float]:
     kept = [learn(simulate_stub(study, seed)).kept for seed in range(studies)]
     maps = [
         learn(simulate_stub(study, seed, biased=biased, bias=1)).fitted.calibration
-        for seed in range(studies // 4)
+        for seed in range(max(1, studies // 4))
     ]
     found = [bool(m) and list(m.maps) == [biased] for m in maps]
     return kept.count(()) / studies, float(np.mean(found))
