@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from coeval.errors import InputError
 from coeval.study.access import OPERATOR, Context
 
 HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "scores", "people")
@@ -42,6 +43,13 @@ def _add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentPar
     )
     export.add_argument("--out", required=True, type=Path, metavar="DIR")
     export.add_argument("--as", dest="format", choices=NAMES, help="another tool's format (see below)")
+    export.add_argument(
+        "--logs",
+        nargs="+",
+        type=Path,
+        metavar="LOG",
+        help="with --as inspect: logs to write edited copies of",
+    )
     export.set_defaults(command=_export)
 
 
@@ -72,12 +80,19 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
 def _export(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.exporting.export import export_as, export_folder
 
+    if options.logs and options.format != "inspect":
+        raise InputError("--logs names logs of Inspect: write it beside --as inspect.")
     if options.format:
         paths = export_as(context, OPERATOR, options.task, options.format, options.out)
     else:
         paths = export_folder(context, OPERATOR, options.task, options.out)
     for path in paths:
         print(path)
+    for log in options.logs or ():
+        from coeval.datasets.evallogs.inspect_scores import edit_log
+
+        target, edits = edit_log(log, paths[0], options.out)
+        print(f"{target}: {edits:,} edits of scores")
 
 
 def render_stats(report: Mapping[str, Any]) -> str:

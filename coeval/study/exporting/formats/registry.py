@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from coeval.errors import InputError
-from coeval.study.exporting.formats import every_eval_ever, label_studio, preferences, reward_model
+from coeval.study.exporting.formats import (
+    every_eval_ever,
+    inspect_edits,
+    label_studio,
+    preferences,
+    reward_model,
+)
 from coeval.study.exporting.formats.format import OutFormat
 
 OUT_FORMATS: tuple[OutFormat, ...] = (
@@ -11,6 +17,7 @@ OUT_FORMATS: tuple[OutFormat, ...] = (
     preferences.FORMAT,
     reward_model.FORMAT,
     label_studio.FORMAT,
+    inspect_edits.FORMAT,
 )
 
 NAMES = tuple(each.name for each in OUT_FORMATS)
