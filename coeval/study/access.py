@@ -12,7 +12,7 @@ from coeval.errors import NotAllowedError, NotFoundError
 from coeval.settings import Settings
 from coeval.store import Database, Storage, open_store
 from coeval.store.queries import tasks
-from coeval.store.queries.people import accounts, enrolments
+from coeval.store.queries.people import accounts, enrolments, teams
 
 OPERATOR = Person("command line", Role.OWNER)
 """Whoever can run commands on the machine owns the file already."""
@@ -94,7 +94,7 @@ def use_case(roles: tuple[Role, ...], *, guests: bool = False) -> Callable[[UseC
                     "in Set-up."
                 )
             if not guests and person.role is Role.ANNOTATOR:
-                _check_guest(context, person, key, args)
+                _check_annotator(context, person, key, args)
             return function(context, person, *args, **kwargs)
 
         return checked
@@ -102,12 +102,19 @@ def use_case(roles: tuple[Role, ...], *, guests: bool = False) -> Callable[[UseC
     return decorate
 
 
-def _check_guest(context: Context, person: Person, key: str, args: tuple[object, ...]) -> None:
-    """Let a guest work at a study they joined, and nothing else; the first argument is then its slug."""
+def _check_annotator(context: Context, person: Person, key: str, args: tuple[object, ...]) -> None:
+    """Keep annotators to the tasks that they work at; the first argument is the task's slug.
+
+    Guests may work at a study they joined, and nothing else.
+    """
+    slug = str(args[0]) if args else ""
     with context.store.read() as db:
         if not accounts.is_guest(db, person.id):
+            if slug and teams.is_hidden(db, person.id, slug) and not enrolments.may_work(db, person.id, slug):
+                raise NotAllowedError(
+                    f"You are not among the people who work at “{slug}”: an owner can add you in Set-up, under People."
+                )
             return
-        slug = str(args[0]) if args else ""
         if key not in GUESTS_MAY or not enrolments.may_work(db, person.id, slug):
             raise NotAllowedError("This is not part of the study you joined: go back to the study's page.")
 

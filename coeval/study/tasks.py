@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from coeval.domain import MAX_TEXT, Person, Run, Task
+from coeval.domain import MAX_TEXT, Person, Role, Run, Task
 from coeval.errors import InputError, NotFoundError
 from coeval.store import Database
 from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import comparisons, drafts
+from coeval.store.queries.people import teams
 from coeval.store.queries.scrutiny import assignments
 from coeval.study.access import EVERYONE, OWNERS, TEAM, Context, require_task, use_case
 
@@ -77,9 +78,11 @@ def check_task(task: Task) -> Task:
 
 @use_case(EVERYONE)
 def list_tasks(context: Context, person: Person) -> list[Task]:
-    """See which tasks there are; those in the archive are not listed."""
+    """See which tasks there are; not those in the archive, nor, as an annotator, those that others work at."""
     with context.store.read() as db:
         away = archive.list_archived_ids(db)
+        if person.role is Role.ANNOTATOR:
+            away |= teams.list_hidden(db, person.id)
         return [task for task in tasks.list_tasks(db) if task.id not in away]
 
 

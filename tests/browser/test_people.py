@@ -113,3 +113,24 @@ def test_an_owner_puts_people_in_a_group(host: Host, owner: Page) -> None:
     owner.click("#group-save")
     owner.locator("#progress tr", has_text="Ben").get_by_text("expert").wait_for()
     assert host.group_of("Ben") == "expert"
+
+
+def test_people_and_their_share_of_a_task_are_chosen(owner: Page, host: Host) -> None:
+    open_people(owner, host)
+    ana = host.accept(Role.ANNOTATOR, "Tia")
+    open_people(owner, host)
+    names = owner.locator("#team-names input")
+    for name in ("Olu", "Tia"):
+        names.fill(name)
+        owner.get_by_role("option", name=name, exact=True).click()
+    names.press("Escape")
+    owner.locator("#team-each input").fill("3")
+    owner.get_by_role("button", name="Save who works").click()
+    owner.get_by_text("go to 3 people, and 2 are chosen").first.wait_for()
+    owner.locator("#team-each input").fill("1")
+    owner.get_by_role("button", name="Save who works").click()
+    table = owner.locator("#team-state table")
+    table.wait_for()
+    shares = [int(cell) for cell in table.locator("td:nth-child(2)").all_inner_texts()]
+    assert sum(shares) == 2
+    ana.close()

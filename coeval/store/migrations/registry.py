@@ -46,6 +46,7 @@ from coeval.store.migrations.m106_certificate_labels import m106_certificate_lab
 from coeval.store.migrations.m110_task_source import m110_task_source
 from coeval.store.migrations.m123_cancelled_round import m123_cancelled_round
 from coeval.store.migrations.m124_run_archive import m124_run_archive
+from coeval.store.migrations.m125_task_team import m125_task_team
 
 migrations = Migrations("coeval")
 for migration in (
@@ -86,5 +87,6 @@ for migration in (
     m110_task_source,
     m123_cancelled_round,
     m124_run_archive,
+    m125_task_team,
 ):
     migrations()(migration)

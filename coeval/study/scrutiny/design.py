@@ -10,6 +10,7 @@ from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd.plans import get_plan
 from coeval.store.queries.people import members
+from coeval.store.queries.people.teams import get_team
 from coeval.study.access import OWNERS, Context, require_task, use_case
 
 
@@ -43,9 +44,13 @@ def get_design(context: Context, person: Person, slug: str) -> DesignState:
 
 
 def _count_people(db: Database, task: int) -> int:
-    """How many people each instance goes to: as the plan says, else everybody who can sign in."""
-    plan = get_plan(db, task)
-    return plan.per_instance if plan else sum(not member.disabled_at for member in members.list_members(db))
+    """How many people each instance goes to: as the plan says, or the team, else everybody who can sign in."""
+    plan, team = get_plan(db, task), get_team(db, task)
+    if plan:
+        return plan.per_instance
+    if team and team.members:
+        return team.per_instance or len(team.members)
+    return sum(not member.disabled_at for member in members.list_members(db))
 
 
 @use_case(OWNERS)

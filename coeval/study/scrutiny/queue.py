@@ -25,6 +25,7 @@ from coeval.store.queries import criteria, tasks
 from coeval.store.queries.scrutiny import assignments, inbox, submissions
 from coeval.study.access import Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
+from coeval.study.people.teams import ensure_share
 from coeval.study.scrutiny.queue_places import Place, Where, find_place, get_ready, is_waiting
 from coeval.study.scrutiny.showing import ensure_open, get_evaluation
 
@@ -65,12 +66,12 @@ class Step:
 
 
 def ensure_queue(context: Context, person: Person, task: Task) -> None:
-    """Give the person what is theirs to do: by the crowd's plan, else every instance of the task.
+    """Give the person what is theirs to do: by the crowd's plan, by the team's shares, else every instance of the task.
 
     Raises:
         NotAllowedError: the task is given out by a plan, and not to this person.
     """
-    if ensure_work(context, person, task):
+    if ensure_work(context, person, task) or ensure_share(context, task):
         return
     with context.store.read() as db:
         if not assignments.has_unassigned(db, person.id, task.id):

@@ -11,6 +11,7 @@ from coeval.study import tasks
 from coeval.study.people import membership, sessions
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update
+from coeval.ui.setup.team_box import TeamBox
 from coeval.ui.study_app.downloads import FILES
 
 
@@ -25,9 +26,10 @@ class PeopleTab(Tab):
                 self.progress = View(elem_id="progress")
                 self.export = View(elem_id="export")
             with gr.Column(scale=2):
+                self.team = TeamBox(self.context, self.task)
                 role, give, disable, enable = self._build_account()
                 group, put = self._build_groups()
-        self.outputs = [self.progress, self.export, self.name, self.several]
+        self.outputs = [self.progress, self.export, self.name, self.several, *self.team.outputs]
         self.on(give.click, self.on_role, [self.name, role])
         self.on(disable.click, self.on_disable, [self.name])
         self.on(enable.click, self.on_enable, [self.name])
@@ -74,6 +76,7 @@ class PeopleTab(Tab):
             self.export: _export_view(slug) if slug else None,
             self.name: gr.Dropdown(known),
             self.several: gr.Dropdown(known),
+            **self.team.show(person, slug, members),
         }
 
     def on_role(self, person: Person, slug: str, name: str | None, role: str | None) -> Update:

@@ -388,6 +388,8 @@ def setup_tasks() -> list[Door]:
         Door("task_keeping.archive_task", setup("archive-task", put=short_name)),
         Door("task_keeping.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
                                                 pick=False), OWN, OWN),
+        Door("people.teams.get_team", setup("people", "select")),
+        Door("people.teams.set_team", setup("team-save", put=fixed(team_each=0, team_names=[]))),
         Door("task_keeping.list_archived_runs", setup("prefill", "select", out="runs")),
         Door("task_keeping.archive_run", setup("archive-run", put=fixed(run_typed="queued"))),
         Door("task_keeping.restore_run", setup("restore-run", first=("prefill",), put=fixed(archived_runs="old"))),
