@@ -189,7 +189,7 @@ def cancel_rounds(db: Database, task: int, version: int, by: str) -> None:
         "SELECT id FROM ballot_round WHERE task = ? AND version = ?"
         " AND id NOT IN (SELECT ballot_round FROM cancelled_round)"
     )
-    for row in rows(db, sql, [task, version]):
+    for row in list(rows(db, sql, [task, version])):
         insert(db, "cancelled_round", ballot_round=row["id"], cancelled_by=by, cancelled_at=now())
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from coeval.clock import now
+from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, rows, scalar
 
 
