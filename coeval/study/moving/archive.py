@@ -30,8 +30,8 @@ FREE_BYTES, MOST_RATIO = 100_000_000, 100
 """How much may be unpacked of any file, and, beyond that, how many bytes of each that it has."""
 
 NOT_OURS = (
-    "This is no file of a study: make one with “python -m coeval study export study.zip --task SLUG”, or in Set-up "
-    "under Hosting."
+    "This is no file of a study: make one with “python -m coeval study export study.zip --task SLUG --people names”, "
+    "or in Set-up under Hosting."
 )
 
 
@@ -185,7 +185,7 @@ def _tell_other(names: set[str]) -> str:
         return (
             "This is the CSV export of a study, for spreadsheets and statistics: it leaves out what only a database "
             "needs, and cannot be imported. Make a file that can with “python -m coeval study export study.zip --task "
-            "SLUG”, or in Set-up under Hosting."
+            "SLUG --people names”, or in Set-up under Hosting."
         )
     return NOT_OURS
 
