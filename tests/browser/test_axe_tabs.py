@@ -78,7 +78,11 @@ def test_every_tab_of_the_study(owner: Owner) -> None:
         owner.open_tab(name)
         if name == "Agreement":
             page.locator("#agreement-tiles [data-whole=yes]").wait_for()
+        if name == "Judge":
+            page.locator("#judge-seal p").first.wait_for()
         by_tab[name] = owner.faults()
+    owner.open_tab("Agreement")
+    page.locator("#agreement-tiles [data-whole=yes]").wait_for()
     sections = page.locator("#agreement-bar input[type=radio]")
     for n in range(1, sections.count()):
         name = str(sections.nth(n).get_attribute("value"))

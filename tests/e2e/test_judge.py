@@ -1,8 +1,14 @@
-"""From a scrutinised study to a judge in a file, in Chromium: split, learn, certify, take away."""
+"""From a scrutinised study to a gate's exit code: split, learn, certify, take the judge away in Chromium, run it."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +20,7 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.people.sessions import set_role, sign_in
 from tests.browser.test_access import faults
 from tests.support.screens.ui_steps import enter, settle
+from tests.support.serving.live_server import ROOT
 from tests.support.serving.server import Running
 from tests.support.studies.judged_study import OVERRATED, serve_judged
 
@@ -23,17 +30,47 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
+@dataclass(frozen=True)
+class Served:
+    """Where the app is, and the environment in which a command finds the model."""
+
+    url: str
+    model: dict[str, str]
+
+
 @pytest.fixture
-def server(context: Context) -> Iterator[Running]:
+def server(context: Context) -> Iterator[Served]:
     """A server of this walk's own: a task is sealed once, so that a walk tried again needs a fresh file."""
     for name in ("Olu", "Rae", "Ann"):
         sign_in(context, name)
     set_role(context, OPERATOR, "Rae", Role.RESEARCHER)
-    with serve_judged(context) as (connected, _), Running(connected) as live:
-        yield live
+    with serve_judged(context) as (connected, stub), Running(connected) as live:
+        yield Served(live.url, {"OPENAI_BASE_URL": stub.url, "OPENAI_API_KEY": connected.settings.api_key})
 
 
-def test_from_a_scrutinised_study_to_a_judge_in_a_file(server: Running, page: Page) -> None:
+def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
+    """The exit code for a new system whose outputs are worth so much, where the old ones are worth 3 to 4."""
+    outputs = judge.parent / f"outputs-{worth}.jsonl"
+    rows = [
+        {"instance": f"{n}-{system}", "document": f"q{n}", "system": system, "input": f"Question {n}?",
+         "output": f"Answer {n} by {system}, worth {score}."}
+        for n in range(40) for system, score in (("new", worth), ("old", 3 + n % 2))
+    ]  # fmt: skip
+    outputs.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    command = [
+        sys.executable, "-m", "coeval", "judge", "gate", str(judge), "--input", str(outputs), "--system", "new",
+        "--against", "old", "--min-n", "30", "--ledger", str(judge.parent / "ledger.db"),
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | model, capture_output=True, text=True, timeout=300
+    )
+    print(done.stdout, done.stderr)
+    return done.returncode
+
+
+def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
+    server: Running, page: Page, tmp_path: Path
+) -> None:
     page.set_default_timeout(60_000)
     enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=judged&tab=judge")
@@ -84,6 +121,10 @@ def test_from_a_scrutinised_study_to_a_judge_in_a_file(server: Running, page: Pa
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_role("button", name="Open the seal and certify").scroll_into_view_if_needed()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+
+    path = tmp_path / "judge.json"
+    path.write_bytes(taken.value.path().read_bytes())
+    assert [gate(path, worth, server.model) for worth in (4, 2)] == [0, 3], "no worse, and a regression"
 
     page.context.clear_cookies()
     enter(page, server.url, "Rae")
