@@ -26,6 +26,7 @@ from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
 from coeval.study.scrutiny import review
 from tests.benchmarks._large import add_scrutiny, change, write_instances, write_ratings
+from tests.benchmarks._size_parquet import import_parquet
 from tests.benchmarks._size_run import Ran, coeval, export_plainly, import_plainly
 from tests.benchmarks._size_server import ServerCost, measure_server
 from tests.benchmarks._size_walk import walk
@@ -133,6 +134,18 @@ def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> lis
     return lines + measure_walk(folder, large.db, instances, requests)
 
 
+def measure_parquet(folder: Path, rows: int) -> list[Line]:
+    """The import of as many instances from Parquet as there are rows, beside that of a tenth of them."""
+    tenth, large = (import_parquet(folder / f"parquet-{n}", n) for n in (rows // 10, rows))
+    what = "at a tenth"
+    return [
+        Line(
+            f"import of {rows:,} rows of Parquet", "s", large.seconds, 10 * tenth.seconds, "ten times a tenth"
+        ),
+        Line("peak memory: Parquet", "MB", large.peak_mb, tenth.peak_mb, what, MEMORY_GOAL),
+    ]
+
+
 def measure_review(large: Path, tenth: Path) -> list[Line]:
     """What the Review page asks for, each beside the same of a tenth of the rows."""
     lines = []
@@ -191,11 +204,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks size", description=__doc__)
     parser.add_argument("--instances", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=1_000_000, help="ratings, and lines of submissions")
+    parser.add_argument("--parquet", action="store_true", help="only the import of so many rows of Parquet")
     parser.add_argument("--requests", type=int, default=300, help="requests to each server, of each kind")
     options = parser.parse_args(argv)
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        lines = measure(Path(folder), options.instances, options.rows, options.requests)
+        lines = measure_parquet(Path(folder), options.rows)
+        if not options.parquet:
+            lines += measure(Path(folder), options.instances, options.rows, options.requests)
     print(HEAD, *lines, sep="\n")
     missed = [line.step.strip() for line in lines if line.missed]
     print(f"missed: {', '.join(missed)}" if missed else "every goal is met", file=sys.stderr)

@@ -109,7 +109,7 @@ GOALS = {
     "agreement_tab": [agreement_tab.GOAL_CHART, agreement_tab.GOAL_SECTION],
     "scrutiny": [scrutiny.GOAL_MS, scrutiny.GOAL_RATIO],
     "saves": [saves.GOALS["paced_p95_ms"], saves.GOALS["flat_per_second"], saves.GOALS["volume_ratio"]],
-    "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
+    "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
     "beside": [beside.GOAL],
     "soak": [soak.GROWTH_GOAL],
     "start": [start.GOAL],
