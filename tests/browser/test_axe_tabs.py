@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STUDY = tuple(tab.title for tab in study_page.TABS)
 SET_UP = tuple(tab.title for tab in setup_page.TABS)
-PAGES = ("signin", "help/guide", "help/roles", "help/threats", "help/measured")
+PAGES = ("signin", "help/annotate", "help/guide", "help/roles", "help/threats", "help/measured")
 
 
 @pytest.fixture(scope="module")

@@ -81,6 +81,8 @@ def test_every_help_page_is_shown() -> None:
     for name in TITLES:
         page = bytes(render(name).body).decode()
         assert f"<title>{TITLES[name]}" in page and "<h1>" in page and "<table>" in page
+    annotators = bytes(render("annotate").body).decode()
+    assert 'href="guide">For owners' in annotators and 'href="measured"' not in annotators
 
 
 def test_what_was_measured_names_every_benchmark_and_its_goals() -> None:

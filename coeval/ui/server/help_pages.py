@@ -15,19 +15,35 @@ from coeval.ui.server.pages import render_page
 HELP = Path(__file__).parents[1] / "help"
 SCHEMA = HELP / "judge.schema.json"
 """The JSON Schema of judge.json; ``python -m coeval judge schema`` prints it."""
-TITLES = {
-    "guide": "Using CoEval",
-    "roles": "Who may do what",
-    "servers": "Model servers",
-    "judges": "How a model judges",
-    "judgefile": "A judge in a file",
-    "certificate": "A judge and its certificate",
-    "presets": "Presets",
-    "tools": "Files of other tools",
-    "threats": "Security",
-    "measured": "Measured",
-    "replicate": "Published studies",
+GROUPS: dict[str, dict[str, str]] = {
+    "For annotators": {"annotate": "For annotators"},
+    "For owners": {
+        "guide": "Using CoEval",
+        "judges": "How a model judges",
+        "judgefile": "A judge in a file",
+        "certificate": "A judge and its certificate",
+        "presets": "Presets",
+        "tools": "Files of other tools",
+        "replicate": "Published studies",
+    },
+    "For administrators": {
+        "servers": "Model servers",
+        "roles": "Who may do what",
+        "threats": "Security",
+        "measured": "Measured",
+    },
 }
+"""The pages by whom they are for; the first of a group is where others link to."""
+
+TITLES = {name: title for pages in GROUPS.values() for name, title in pages.items()}
+
+
+def list_links(name: str) -> dict[str, str]:
+    """The pages beside ``name``: those of its group, and the first of every other group."""
+    links: dict[str, str] = {}
+    for group, pages in GROUPS.items():
+        links |= pages if name in pages else {next(iter(pages)): group}
+    return links
 
 
 def add_help(app: FastAPI) -> None:
@@ -48,4 +64,4 @@ def render(name: str) -> HTMLResponse:
 
     text = (HELP / f"{name}.md").read_text(encoding="utf-8").replace("{presets}", describe_presets())
     body = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
-    return render_page("help", title=TITLES[name], base="../", pages=TITLES, body=body)
+    return render_page("help", title=TITLES[name], base="../", pages=list_links(name), body=body)

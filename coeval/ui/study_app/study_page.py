@@ -39,7 +39,8 @@ def build_main(context: Context) -> gr.Blocks:
 def _me(context: Context, person: Person, slug: str) -> Node:
     address = f"admin?task={slug}" if slug else "admin"
     setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
-    help_ = el("a", "Help", href="help/guide", target="_blank")
+    page = "annotate" if person.role is Role.ANNOTATOR else "guide"
+    help_ = el("a", "Help", href=f"help/{page}", target="_blank")
     leave = el("a", "Sign out", href="signout", data_post="1")
     everywhere = el("a", "Sign out on all devices", href="signout/everywhere", data_post="1")
     who = el("details.who", el("summary", f"{person.name} · {person.role}"), everywhere)
