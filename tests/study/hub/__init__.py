@@ -1,1 +1,1 @@
-"""Data sets of the Hub, both ways, against a local stand-in over HTTP."""
+"""Data sets of the Hub, against a local stand-in over HTTP."""

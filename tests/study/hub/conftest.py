@@ -27,8 +27,8 @@ def running() -> Iterator[HubStub]:
 def hub(running: HubStub, monkeypatch: pytest.MonkeyPatch) -> HubStub:
     """The stand-in, empty again; what huggingface_hub waits between two tries is left out."""
     monkeypatch.setattr(_http, "time", SimpleNamespace(sleep=lambda seconds: None, time=time.time))
-    running.files.clear(), running.commits.clear(), running.large.clear()
-    running.exists = running.private = running.lfs = False
+    running.files.clear(), running.commits.clear()
+    running.exists = running.private = False
     running.trouble, running.fails, running.struck = "", lambda: True, 0
     return running
 

@@ -27,7 +27,7 @@ class HubStub:
 
     A status, "cut" (the line goes dead before an answer), "hang up" (a commit is done, and its answer lost), "half"
     (a file ends early), "slow", or an address that files are said to lie at. ``fails`` decides by the request whether
-    it strikes; ``struck`` counts how often it did. With ``lfs`` Parquet files are uploaded as large files are.
+    it strikes; ``struck`` counts how often it did.
     """
 
     def __init__(self) -> None:
@@ -37,15 +37,11 @@ class HubStub:
         self.fails: Callable[[], bool] = lambda: True
         self.struck = 0
         self.commits: list[list[str]] = []
-        self.lfs, self.large = False, dict[str, bytes]()
         api = "/api/datasets/team/study"
         app = Starlette(
             routes=[
                 Route("/api/repos/create", self.create, methods=["POST"]),
-                Route("/api/validate-yaml", self.validate_yaml, methods=["POST"]),
                 Route("/api/datasets", self.search),
-                Route("/datasets/team/study.git/info/lfs/objects/batch", self.batch, methods=["POST"]),
-                Route("/large/{oid}", self.put_large, methods=["PUT"]),
                 Route(api, self.info),
                 Route(api + "/revision/{revision}", self.info),
                 Route(api + "/tree/main", self.tree),
@@ -126,31 +122,6 @@ class HubStub:
         known = [{"id": "team/study", "private": self.private, "tags": []}] if words in "team/study" else []
         return await self._refusal(request) or JSONResponse(known)
 
-    async def validate_yaml(self, request: Request) -> Response:
-        content = (await request.json())["content"]
-        stated = yaml.safe_load(content.split("---\n")[1])
-        wrong = [] if isinstance(stated, dict) else [{"message": "no mapping"}]
-        return JSONResponse({"errors": wrong, "warnings": []}, 400 if wrong else 200)
-
-    async def batch(self, request: Request) -> Response:
-        refusal = await self._refusal(request)
-        objects = [
-            {"oid": one["oid"], "size": one["size"]}
-            | (
-                {}
-                if one["oid"] in self.large
-                else {"actions": {"upload": {"href": f"{self.url}/large/{one['oid']}"}}}
-            )
-            for one in (await request.json())["objects"]
-        ]
-        return refusal or JSONResponse({"transfer": "basic", "objects": objects})
-
-    async def put_large(self, request: Request) -> Response:
-        data = await request.body()
-        assert hashlib.sha256(data).hexdigest() == request.path_params["oid"]
-        self.large[request.path_params["oid"]] = data
-        return Response()
-
     async def tree(self, request: Request) -> Response:
         found = [
             {"type": "file", "path": name, "size": len(data), "oid": self.sha}
@@ -172,8 +143,7 @@ class HubStub:
     async def preupload(self, request: Request) -> Response:
         body = await request.json()
         modes = [
-            {"path": name, "uploadMode": self._mode(name), "shouldIgnore": False, "oid": self._oid(name)}
-            for name in (file["path"] for file in body["files"])
+            {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False} for file in body["files"]
         ]
         return await self._refusal(request) or JSONResponse({"files": modes})
 
@@ -191,24 +161,10 @@ class HubStub:
         answer = {"commitUrl": f"{self.url}/datasets/team/study/commit/{self.sha}", "commitOid": self.sha}
         return JSONResponse(answer | {"hookOutput": "", "success": True})
 
-    def _mode(self, name: str) -> str:
-        return "lfs" if self.lfs and name.endswith(".parquet") else "regular"
-
-    def _oid(self, name: str) -> str | None:
-        """What a stored file is known by, as the Hub computes it."""
-        if name not in self.files:
-            return None
-        data = self.files[name]
-        if self._mode(name) == "lfs":
-            return hashlib.sha256(data).hexdigest()
-        return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-
     def _apply(self, line: dict[str, Any]) -> str:
         value = line["value"]
         if line["key"] == "file":
             self.files[value["path"]] = base64.b64decode(value["content"])
-        elif line["key"] == "lfsFile":
-            self.files[value["path"]] = self.large[value["oid"]]
         elif line["key"] == "deletedFile":
             self.files.pop(value["path"], None)
         return f"{line['key']} {value.get('path', '')}".strip()
