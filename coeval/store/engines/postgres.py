@@ -105,7 +105,8 @@ class PostgresStore:
         Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
 
         Raises:
-            StorageError: the server cannot be reached, or others write for too long; nothing was written.
+            StorageError: the server cannot be reached (where that ends the commit itself, all may be kept), or
+                others write for too long.
         """
         outer: PostgresDatabase | None = getattr(self._local, "db", None)
         if outer is not None:
@@ -192,9 +193,12 @@ class PostgresStore:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> StorageError:
+        """The connection may have ended while a commit was on its way: then nobody knows whether it arrived."""
         return StorageError(
-            f"The database {self.shown_address} cannot be used: {_first_line(error)}. Nothing was written.",
-            f"The server cannot use the database of the study, so nothing was saved. {ASK_OWNER}",
+            f"The database {self.shown_address} cannot be used: {_first_line(error)}. What was being written is kept "
+            "whole or not at all: see which once the database answers.",
+            "The server cannot use the database of the study. What was being saved is kept whole or not at all: "
+            f"reload the page to see which. {ASK_OWNER}",
         )
 
     def backup(self, target: Path) -> None:
