@@ -488,3 +488,13 @@ def test_a_chart_leads_to_its_data_and_a_tile_to_its_rows(page: Any, live: LiveS
         address = page.locator(link).first.evaluate("a => a.href")
         answer = page.request.get(address)
         assert answer.ok and answer.text().startswith(column)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_scores_are_taken_away_for_other_tools(page: Any, live: LiveServer) -> None:
+    open_tab(page, live, "light")
+    page.get_by_text("For other tools").click()
+    with page.expect_download() as taken:
+        page.get_by_role("link", name="Every Eval Ever").click()
+    assert taken.value.suggested_filename == "demo-every-eval-ever.zip"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
 from coeval.stats.basis import Basis
+from coeval.study.exporting.formats.registry import OUT_FORMATS
 from coeval.ui.components.view import Node, el
 
 
@@ -62,4 +63,18 @@ def downloads_view(slug: str) -> Node:
             download="",
             title="The paper's tables as CSV, Markdown and LaTeX, with a methods paragraph",
         ),
+        _other_tools_view(slug),
     )
+
+
+def _other_tools_view(slug: str) -> Node:
+    """Formats of other tools. A link is no download of its own: what cannot be built is told on a page."""
+    links = (
+        el(
+            "li",
+            el("a", out.title, href=task_file(slug, f"as/{out.name}.zip")),
+            el("p.note", out.summary),
+        )
+        for out in OUT_FORMATS
+    )
+    return el("details.other-tools", el("summary.ghost", "For other tools"), el("ul.card", *links))
