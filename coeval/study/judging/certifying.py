@@ -44,7 +44,7 @@ class Ready:
 
 
 def confirm_opening(number: int) -> str:
-    """What an owner types to open the seal for the how manieth time."""
+    """What an owner types to open the seal for the ``number``-th time."""
     return f"opening {number}"
 
 
