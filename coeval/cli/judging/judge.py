@@ -110,7 +110,7 @@ def _read_passes(text: str) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     from coeval.cli.importing import read_mapping
-    from coeval.judge.running.batches import write_questions
+    from coeval.judge.running.batches import write_judge_questions
     from coeval.judge.running.inputs import load_outputs
     from coeval.judge.running.judge import Judge
     from coeval.safe_csv import to_csv
@@ -118,7 +118,7 @@ def _run(options: argparse.Namespace) -> None:
     judge = Judge.load(options.judge)
     instances = load_outputs(options.input, read_mapping(options.map))
     if options.write_batch:
-        batch = write_questions(judge.file, instances, options.write_batch, options.ledger)
+        batch = write_judge_questions(judge.file, instances, options.write_batch, options.ledger)
         print(*batch.paths, sep="\n")
         print(f"{batch.written:,} questions", file=sys.stderr)
         return
@@ -134,12 +134,12 @@ def _run(options: argparse.Namespace) -> None:
 def _score(judge: Judge, instances: list[Instance], options: argparse.Namespace) -> pd.DataFrame:
     from dataclasses import replace
 
-    from coeval.judge.running.batches import read_results
+    from coeval.judge.running.batches import read_judge_results
     from coeval.llm.running.batch_files import ENDPOINT
 
     asked = _read_asked(options)
     if options.read_batch:
-        received = read_results(options.read_batch, options.ledger, asked.prices)
+        received = read_judge_results(options.read_batch, options.ledger, asked.prices)
         print(*received.bad_lines, received, sep="\n", file=sys.stderr)
         asked = replace(asked, replay=True, endpoint=ENDPOINT)
     return judge.score_instances(instances, asked)

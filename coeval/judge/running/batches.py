@@ -32,7 +32,9 @@ class Received:
         return f"{self.answered:,} answers kept, {self.failed:,} failed, {len(self.bad_lines):,} lines unreadable"
 
 
-def write_questions(judge: JudgeFile, instances: Sequence[Instance], out: Path, ledger: Path) -> BatchWriter:
+def write_judge_questions(
+    judge: JudgeFile, instances: Sequence[Instance], out: Path, ledger: Path
+) -> BatchWriter:
     """Write the questions about these instances that the ledger has no answer from a batch to.
 
     Raises:
@@ -51,7 +53,7 @@ def _list_questions(judge: JudgeFile, instances: Sequence[Instance]) -> Iterator
                     yield from protocol.render_calls(item, replace(instance, id=place))
 
 
-def read_results(paths: Sequence[Path], ledger: Path, prices: Prices | None = None) -> Received:
+def read_judge_results(paths: Sequence[Path], ledger: Path, prices: Prices | None = None) -> Received:
     """Keep the answers of files of results in the ledger.
 
     Raises:
