@@ -46,9 +46,6 @@ ENGINE = os.environ.get("COEVAL_TEST_ENGINE", "sqlite")
 collect_ignore_glob = ["support/exports/write_*.py"]
 """What writes the files of other tools runs where those tools are installed, not here."""
 
-BROWSERS = {"browser", "e2e"}
-"""Folders of tests that drive Chromium."""
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Side by side, files start in their order, browsers first: whatever takes long is not left for the end."""
@@ -57,12 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test in a browser is tried a second time, which pytest's closing line counts: two of them starve two cores."""
+    """A test is tried a second time, which pytest's closing line counts: browsers and servers starve two cores."""
     for item in items:
         if ENGINE != "sqlite" and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip("it is about the file"))
-        if BROWSERS & set(item.path.parts) or item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+        item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session", autouse=True)

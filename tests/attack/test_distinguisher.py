@@ -34,6 +34,8 @@ from tests.support.studies.planted_study import admit, open_planted_study
 
 WORKERS = int(os.environ.get("COEVAL_WORKERS", "54"))
 QUOTA, BATCH = 24, 5
+TIMED = "COEVAL_WORKERS" in os.environ
+"""How long an answer took is held against chance by command alone: beside other tests it tells of those."""
 N_WORK, N_CHECKS = WORKERS * 5 // 2, WORKERS * 4
 CHANCE_Z = 3.9
 """A classifier's hits beyond this many standard deviations are no chance: one in 10,000."""
@@ -100,7 +102,8 @@ class Crowd:
         for number, one in enumerate(mine):
             one.features = describe(one.sent)
             one.features["lines seen elsewhere"] = sum(places[line] > 1 for line in _texts(one.sent))
-            one.features["time class"] = int(math.log10(max(one.milliseconds, 0.1)))
+            if TIMED:
+                one.features["time class"] = int(math.log10(max(one.milliseconds, 0.1)))
             one.features["place in one's work"] = number
 
     def pair_planted(self, kind: str = "") -> list[Pair]:

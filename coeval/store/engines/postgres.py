@@ -25,6 +25,8 @@ WRITERS = 7_201_506
 """The number of the lock that writers wait for."""
 BUSY_SECONDS = 30
 """How long to wait for another writer, or for the server."""
+RECONNECT_SECONDS = 2
+"""How long the pool tries by itself: its pauses double, so that whoever asks next finds out sooner."""
 READERS = 10
 """Connections of one process for reading; it has one more for writing."""
 
@@ -70,6 +72,7 @@ class PostgresStore:
             min_size=1,
             max_size=size,
             timeout=BUSY_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
             # a transaction begins and ends by its own statements
             kwargs={"autocommit": True, "connect_timeout": BUSY_SECONDS},
             configure=_configure,
