@@ -258,7 +258,7 @@ def test_annotators_see_one_sentence_and_no_number(filled: Context) -> None:
 def test_the_tab_sends_each_chart_once_and_hides_the_slots_left_over(filled: Context) -> None:
     parts = agreement_tab._build_parts()
     states = list(agreement_tab._states(filled, parts, RESEARCHER, "demo", "agreement"))
-    sent = [slot for state in states for slot in parts.slots if slot.plot in state]
+    sent = [slot for state in states for slot in parts.slots if state.get(slot.plot)]
     assert sent == list(parts.slots[1:])  # first the forest, then the heatmap and, below, the actions
     assert all(state[parts.slots[0].head] is None for state in states)
     marks = [state[parts.tiles][-1]["attributes"]["data-whole"] for state in states]

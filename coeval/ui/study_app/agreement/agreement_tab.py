@@ -212,7 +212,7 @@ def _placed(slots: Sequence[_Slot], figures: Sequence[Figure]) -> Iterator[tuple
 
 
 def _hidden(slot: _Slot) -> Update:
-    return {slot.head: None}
+    return {slot.head: None, slot.plot: None}
 
 
 def _texts(parts: _Parts, page: Page, slug: str, section: str) -> Update:
