@@ -75,6 +75,11 @@ def test_the_same_model_shows_no_drift_and_a_changed_one_does(
     stub.reply = lambda body: "I like it."
     assert check(tmp_path) == 4
     assert "0 of 20 questions were answered readably" in capsys.readouterr().out
+    stub.reply = default_reply
+    assert check(tmp_path) == 0, (
+        "what one check learnt of the endpoint does not change the questions of the next"
+    )
+    capsys.readouterr()
     stub.reply = lambda body: Reply(status=401, message="Incorrect API key provided")
     assert check(tmp_path) == 1
 

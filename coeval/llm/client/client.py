@@ -25,8 +25,6 @@ from coeval.settings import show_address
 if TYPE_CHECKING:
     import openai
 
-_LESSONS = Lessons()
-
 _ABOUT_THE_BODY = (400, 403, 404, 422, 500, 501)
 """Statuses with which servers refuse a parameter that they do not have."""
 
@@ -56,8 +54,9 @@ class Exchange:
 class Client:
     """Asks one endpoint, once a call: no retries of its own.
 
-    Bound to the event loop it is first used in. What the endpoint turned out to support is remembered for the
-    life of the process, or in ``lessons``.
+    Bound to the event loop it is first used in. What the endpoint turned out to support is remembered in
+    ``lessons``, by default for this client alone: the form of a run's questions depends on its own answers, not on
+    what ran before it in the same process.
 
     Raises:
         ModelError: no model is set up, or the settings cannot work.
@@ -66,7 +65,7 @@ class Client:
     def __init__(self, settings: ClientSettings, *, lessons: Lessons | None = None) -> None:
         self._key = settings.api_key.strip()
         self._timeout = settings.timeout
-        self._lessons = _LESSONS if lessons is None else lessons
+        self._lessons = Lessons() if lessons is None else lessons
         self._sdk = connect(settings)
         self.endpoint = show_address(resolve_address(settings))
 

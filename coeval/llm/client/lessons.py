@@ -1,4 +1,4 @@
-"""What was learnt of each endpoint and model, for the life of the process.
+"""What a client learnt of each endpoint and model.
 
 A refusal is believed at once. An answer that breaks the form that was asked for may be chance: only several in
 a row count, and after a while the firmer form is tried again.

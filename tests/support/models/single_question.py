@@ -27,7 +27,7 @@ GOOD = '{"score": 4}'
 
 def make_client(stub: Stub, *, lessons: Lessons | None = None, **settings: Any) -> Client:
     values: dict[str, Any] = {"base_url": stub.url, "timeout": 5.0} | settings
-    return Client(Settings(**values), lessons=lessons or Lessons())
+    return Client(Settings(**values), lessons=lessons)
 
 
 def run(client: Client, work: Callable[[Client], Coroutine[Any, Any, Any]]) -> Any:

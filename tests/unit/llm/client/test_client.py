@@ -16,7 +16,6 @@ from coeval.errors import ModelError
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import parse_completion
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.client.lessons import Lessons
 from coeval.llm.client.refusals import parse_retry_after
 from coeval.settings import Settings
 from tests.support.models.openai_stub import Reply, start_stub
@@ -178,7 +177,7 @@ def test_a_slow_drip_does_not_outlast_the_time_out() -> None:
     async def whole() -> CallError:
         server = await asyncio.start_server(drip, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        client = Client(Settings(base_url=url, timeout=0.3), lessons=Lessons())
+        client = Client(Settings(base_url=url, timeout=0.3))
         with pytest.raises(CallError) as caught:
             await client.ask(QUESTION)
         await client.close()
@@ -199,7 +198,7 @@ def test_connection_cut_and_junk() -> None:
 def test_nothing_listens_there() -> None:
     with start_stub(lambda body: GOOD) as stub:
         url = stub.url
-    client = Client(Settings(base_url=url, timeout=2), lessons=Lessons())
+    client = Client(Settings(base_url=url, timeout=2))
     with pytest.raises(CallError) as caught:
         run(client, lambda client: client.ask(QUESTION))
     assert caught.value.kind is Failure.UNREACHABLE
@@ -216,7 +215,7 @@ def test_a_proxy_in_the_environment_is_not_used_for_a_model_on_this_machine(
 
 
 def test_what_may_be_shown_of_an_address() -> None:
-    client = Client(Settings(base_url="https://user:secret@example.org/v1/?token=secret"), lessons=Lessons())
+    client = Client(Settings(base_url="https://user:secret@example.org/v1/?token=secret"))
     assert client.endpoint == "https://example.org/v1/"
 
 

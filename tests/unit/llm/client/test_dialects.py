@@ -11,7 +11,6 @@ from coeval.domain import Message, Request
 from coeval.llm.client.client import Client
 from coeval.llm.client.completions import MAX_CONTENT, parse_choices, parse_completion
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.client.lessons import Lessons
 from coeval.llm.client.refusals import parse_retry_after
 from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, start_stub
@@ -195,7 +194,7 @@ def test_azure_is_asked_by_deployment_version_and_its_own_key_header() -> None:
                 "OPENAI_API_VERSION": "2025-01-01",
             }
         )
-        client = Client(settings, lessons=Lessons())
+        client = Client(settings)
         assert run(client, lambda client: client.ask(QUESTION)).text == GOOD
     assert stub.paths == ["/openai/deployments/m/chat/completions?api-version=2025-01-01"]
     assert stub.headers[0]["api-key"] == "azure-key-123"
@@ -204,4 +203,4 @@ def test_azure_is_asked_by_deployment_version_and_its_own_key_header() -> None:
 def test_a_password_in_the_address_is_in_no_repr() -> None:
     settings = Settings(base_url="https://me:secret@example.org/v1?token=secret")
     assert "secret" not in repr(settings) and "https://example.org/v1" in repr(settings)
-    assert Client(settings, lessons=Lessons()).endpoint == "https://example.org/v1"
+    assert Client(settings).endpoint == "https://example.org/v1"

@@ -12,7 +12,6 @@ import pytest
 
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.client.lessons import Lessons
 from coeval.llm.running.group_commit import GroupCommit
 from coeval.llm.running.limiter import Limiter
 from coeval.llm.running.runner import Patience, Runner
@@ -92,7 +91,7 @@ def test_a_capacity_that_the_endpoint_keeps_to_itself_is_found() -> None:
     patience = Patience(retries=30, first=0.02, longest=0.1)
 
     async def go(url: str) -> Runner:
-        client = Client(Settings(base_url=url, timeout=5), lessons=Lessons())
+        client = Client(Settings(base_url=url, timeout=5))
         async with Runner(client, MemoryLedger(), concurrency=16, patience=patience) as runner:
             await asyncio.gather(*(runner.ask(question(n)) for n in range(60)))
         return runner
@@ -184,7 +183,7 @@ def test_a_window_without_retry_after_is_found_and_kept_to() -> None:
 
     async def go(stub: Stub) -> tuple[int, float]:
         settings = Settings(base_url=stub.url, api_key="key-0123456789", timeout=5.0)
-        runner = Runner(Client(settings, lessons=Lessons()), MemoryLedger(), concurrency=8, patience=patience)
+        runner = Runner(Client(settings), MemoryLedger(), concurrency=8, patience=patience)
         async with runner:
             answers = await asyncio.gather(*(runner.ask(question(n)) for n in range(90)))
         return len(answers), runner.limiter.interval

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from coeval.domain import Answer
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError, Failure
-from coeval.llm.client.lessons import Lessons
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.runner import Patience, Runner
 from coeval.settings import Settings
@@ -220,7 +219,7 @@ def test_a_storm_of_everything_that_can_go_wrong_ends_complete() -> None:
     ledger = MemoryLedger()
 
     async def go(url: str) -> list[Answer]:
-        client = Client(Settings(base_url=url, timeout=0.3), lessons=Lessons())
+        client = Client(Settings(base_url=url, timeout=0.3))
         patience = Patience(retries=20, rereads=20, timeouts=20, first=0.01, longest=0.05)
         async with Runner(client, ledger, concurrency=8, patience=patience) as runner:
             return await asyncio.gather(*(runner.ask(question(n)) for n in range(100)))

@@ -12,7 +12,6 @@ import pytest
 from coeval.domain import Answer
 from coeval.llm.client.client import Client
 from coeval.llm.client.failures import CallError
-from coeval.llm.client.lessons import Lessons
 from coeval.llm.running.runner import Runner
 from coeval.settings import Settings
 from tests.support.models.fake_sender import QUICK, question
@@ -29,9 +28,7 @@ async def ask_samples(
     stub: Stub, ledger: MemoryLedger, samples: int, rounds: int = 1, **options: Any
 ) -> list[Any]:
     settings = Settings(base_url=stub.url, api_key="key-0123456789", timeout=2.0)
-    runner = Runner(
-        Client(settings, lessons=Lessons()), ledger, patience=QUICK, spread=lambda: 0.0, **options
-    )
+    runner = Runner(Client(settings), ledger, patience=QUICK, spread=lambda: 0.0, **options)
     async with runner:
         for number in range(rounds):
             answers = await asyncio.gather(
@@ -119,7 +116,7 @@ def test_many_samples_go_out_in_requests_of_at_most_twenty() -> None:
 def test_whoever_gives_up_takes_nobody_along() -> None:
     async def go(stub: Stub) -> list[Any]:
         settings = Settings(base_url=stub.url, api_key="key-0123456789", timeout=2.0)
-        runner = Runner(Client(settings, lessons=Lessons()), MemoryLedger(), patience=QUICK)
+        runner = Runner(Client(settings), MemoryLedger(), patience=QUICK)
         async with runner:
             tasks = [asyncio.ensure_future(runner.ask(question(), sample)) for sample in range(3)]
             await asyncio.sleep(0.02)
