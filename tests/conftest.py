@@ -53,12 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False
 
 
+OTHER_PROCESSES = {"attack", "browser", "e2e", "house", "http", "store"}
+"""Folders whose tests wait for browsers and servers, which two cores may starve."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test is tried a second time, which pytest's closing line counts: browsers and servers starve two cores."""
+    """What waits for other processes is tried a second time, which pytest's closing line counts; no other test is."""
     for item in items:
         if ENGINE != "sqlite" and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip("it is about the file"))
-        item.add_marker(pytest.mark.flaky(reruns=1))
+        if OTHER_PROCESSES & {item.path.parent.name, item.path.parents[1].name}:
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,17 +86,18 @@ class Page:
         joined = self.browser.post(f"{self.mount}/gradio_api/queue/join", json=body)
         if joined.status_code != 200:
             return Answer(joined.status_code, joined.text)
-        output: dict[str, Any] = {}
-        for message in self._messages():
-            output = message.get("output") or output
-            if message["msg"] == "process_completed":
-                return self._completed(dependency, bool(message["success"]), output)
+        path, sought = f"{self.mount}/gradio_api/queue/data", {"session_hash": self.session}
+        with self.browser.stream("GET", path, params=sought) as lines:
+            if (
+                lines.status_code != 200
+            ):  # the event may have ended this session before its answer was fetched
+                return Answer(lines.status_code, lines.read().decode())
+            output: dict[str, Any] = {}
+            for message in _messages(lines):
+                output = message.get("output") or output
+                if message["msg"] == "process_completed":
+                    return self._completed(dependency, bool(message["success"]), output)
         return Answer(500, "The queue closed without an answer.")
-
-    def _messages(self) -> Any:
-        path = f"{self.mount}/gradio_api/queue/data"
-        with self.browser.stream("GET", path, params={"session_hash": self.session}) as lines:
-            yield from (json.loads(line[5:]) for line in lines.iter_lines() if line.startswith("data:"))
 
     def _completed(self, dependency: dict[str, Any], success: bool, output: dict[str, Any]) -> Answer:
         if not success:
@@ -115,3 +117,7 @@ class Page:
             if mine and (shown is None or shown in one["outputs"]):
                 return dict(one)
         raise LookupError(f"Nothing happens on {event} of “{name}” in {self.mount}/.")
+
+
+def _messages(lines: httpx.Response) -> Iterator[dict[str, Any]]:
+    return (json.loads(line[5:]) for line in lines.iter_lines() if line.startswith("data:"))
