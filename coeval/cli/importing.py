@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from coeval.datasets.hub.address import FORM, is_hub_address
 from coeval.datasets.registry import NAMES
@@ -38,17 +37,18 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 def _import(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.importing.hub import import_hub
     from coeval.study.importing.importing import import_file
+    from coeval.study.importing.options import ImportOptions
 
-    given: dict[str, Any] = {
-        "format": options.format,
-        "mapping": read_mapping(options.map),
-        "group": options.group,
-        "empty_outputs": options.empty_outputs,
-    }
+    given = ImportOptions(
+        format=options.format,
+        mapping=read_mapping(options.map),
+        group=options.group,
+        empty_outputs=options.empty_outputs,
+    )
     if is_hub_address(options.path):
-        report = import_hub(context, OPERATOR, options.path, options.task, **given)
+        report = import_hub(context, OPERATOR, options.path, options.task, given)
     else:
-        report = import_file(context, OPERATOR, Path(options.path), options.task, **given)
+        report = import_file(context, OPERATOR, Path(options.path), options.task, given)
     for note in report.notes:
         print(f"note: {note}")
     print(report)

@@ -18,6 +18,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_file, import_study
+from coeval.study.importing.options import ImportOptions
 from tests.benchmarks import size
 from tests.benchmarks._large import write_instances, write_ratings
 from tests.benchmarks._size_run import coeval
@@ -72,10 +73,10 @@ def test_a_fault_in_the_last_batch_leaves_nothing_of_the_first(
 def test_ratings_of_many_batches_are_kept_once(context: Context, owner: Person, tmp_path: Path) -> None:
     import_file(context, owner, write_instances(tmp_path / "instances.csv", 150), "large")
     path = write_ratings(tmp_path / "ratings.csv", 150, ROWS)
-    first = import_file(context, owner, path, "large", format="ratings-csv")
+    first = import_file(context, owner, path, "large", ImportOptions(format="ratings-csv"))
     # 1,200 ratings of 150 x 2 pairs: four people rate each
     assert (first.submissions, first.people) == (ROWS, 4)
-    again = import_file(context, owner, path, "large", format="ratings-csv")
+    again = import_file(context, owner, path, "large", ImportOptions(format="ratings-csv"))
     assert (again.submissions, again.unchanged, again.changed) == (0, ROWS, False)
 
 

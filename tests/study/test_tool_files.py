@@ -15,6 +15,7 @@ from coeval.domain import Arm, ImportedSubmission, Person
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_as
 from coeval.study.importing.importing import import_file, import_study
+from coeval.study.importing.options import ImportOptions
 from tests.support.studies.odd_studies import build_odd_study
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "exports"
@@ -44,7 +45,7 @@ def test_a_file_is_imported_once(
     path = tmp_path if len(names) > 1 else tmp_path / Path(names[0]).name
     report = import_file(context, owner, path, "tool")
     assert (report.instances, report.drafts, report.submissions) == (instances, drafts, submissions)
-    again = import_file(context, owner, path, "tool", format=format)
+    again = import_file(context, owner, path, "tool", ImportOptions(format=format))
     assert not again.changed and again.unchanged == instances + drafts + submissions
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from coeval.datasets import Preview, open_source, preview
+from coeval.datasets import Preview, preview
 from coeval.datasets.hub.address import HubAddress, parse_address
 from coeval.datasets.hub.client import Hub, Listing
 from coeval.datasets.hub.layout import choose_part
-from coeval.domain import ColumnRole, Group, Person, TaskSource
+from coeval.domain import Person, TaskSource
 from coeval.store.queries import sources
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.importing.importing import ImportReport, import_checked
+from coeval.study.importing.options import USUAL, ImportOptions
 
 
 def open_hub(context: Context) -> Hub:
@@ -56,33 +57,15 @@ def preview_hub(context: Context, person: Person, address: str) -> Preview:
 
 @use_case(OWNERS)
 def import_hub(
-    context: Context,
-    person: Person,
-    address: str,
-    slug: str,
-    *,
-    format: str = "auto",
-    mapping: Mapping[str, str] | None = None,
-    name: str = "",
-    description: str = "",
-    roles: Mapping[str, ColumnRole] | None = None,
-    group: Group | None = None,
-    criteria_lines: Sequence[str] = (),
-    empty_outputs: bool = False,
+    context: Context, person: Person, address: str, slug: str, options: ImportOptions = USUAL
 ) -> ImportReport:
     """Import a part of a data set of the Hugging Face Hub; the commit is kept with the task.
-
-    Otherwise as ``import_file``.
 
     Raises:
         InputError: the part cannot be fetched, or not be used. Nothing was written.
     """
     with _fetched(context, address) as (path, origin):
-        source = open_source(path, slug=slug, format=format, mapping=mapping, empty_outputs=empty_outputs)
-        report = import_checked(
-            context, person, source, name=name, description=description, roles=roles, group=group,
-            criteria_lines=criteria_lines, origin=origin,
-        )  # fmt: skip
+        report = import_checked(context, person, options.open(path, slug), options, origin)
     report.notes.append(f"Read from {origin}.")
     return report
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coeval.datasets import Source, open_source, source_of
+from coeval.datasets import Source, source_of
 from coeval.datasets.hub.address import HubAddress
-from coeval.domain import ColumnRole, CriteriaSet, Group, Instance, Person, Proposal, Study, Task
+from coeval.domain import ColumnRole, CriteriaSet, Instance, Person, Proposal, Study, Task
 from coeval.errors import InputError
 from coeval.rules.column_roles import guess_columns
 from coeval.store import Database
@@ -17,6 +17,7 @@ from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.criteria.listed import parse_criteria_lines
 from coeval.study.importing.imported_work import ImportReport, write_work
+from coeval.study.importing.options import USUAL, ImportOptions
 from coeval.study.importing.staging import Staging, portions, stage_import
 from coeval.study.tasks import check_task
 
@@ -25,63 +26,37 @@ __all__ = ["ImportReport", "import_file", "import_study"]
 
 @use_case(OWNERS)
 def import_file(
-    context: Context,
-    person: Person,
-    path: Path,
-    slug: str,
-    *,
-    format: str = "auto",
-    mapping: Mapping[str, str] | None = None,
-    name: str = "",
-    description: str = "",
-    roles: Mapping[str, ColumnRole] | None = None,
-    group: Group | None = None,
-    criteria_lines: Sequence[str] = (),
-    empty_outputs: bool = False,
+    context: Context, person: Person, path: Path, slug: str, options: ImportOptions = USUAL
 ) -> ImportReport:
     """Import a file or folder into a task, which is made where there is none yet.
-
-    ``name`` and ``description`` are those of a new task; without them it has those of the file. ``roles`` says who
-    may see which further column, for columns that the task does not have yet; the others get one by rule. ``group`` is
-    that of the file's people who are new here, where it names none for them. ``criteria_lines`` are established with
-    the file, without a vote (see ``listed.parse_criteria_lines``). ``empty_outputs``: a row without an output is an
-    instance like others.
 
     Raises:
         InputError: the file cannot be used; it says where and what to do. Nothing was written.
     """
-    source = open_source(path, slug=slug, format=format, mapping=mapping, empty_outputs=empty_outputs)
-    return import_checked(
-        context, person, source, name=name, description=description, roles=roles, group=group,
-        criteria_lines=criteria_lines,
-    )  # fmt: skip
+    return import_checked(context, person, options.open(path, slug), options)
 
 
 def import_checked(
     context: Context,
     person: Person,
     source: Source,
-    *,
-    name: str = "",
-    description: str = "",
-    roles: Mapping[str, ColumnRole] | None = None,
-    group: Group | None = None,
-    criteria_lines: Sequence[str] = (),
+    options: ImportOptions,
     origin: HubAddress | None = None,
 ) -> ImportReport:
     """Import a source that was checked, as ``import_file`` does; ``origin`` is where it was fetched from."""
     stated = source.task
     task = replace(
         stated,
-        name=name or stated.name,
-        description=description or stated.description,
-        columns={**stated.columns, **(roles or {})},
+        name=options.name or stated.name,
+        description=options.description or stated.description,
+        columns={**stated.columns, **options.roles},
     )
-    source = replace(source, task=task, group=group)
-    if any(line.strip() for line in criteria_lines):
+    source = replace(source, task=task, group=options.group)
+    if any(line.strip() for line in options.criteria_lines):
         if source.criteria:
             raise InputError("The file brings criteria of its own: leave the box of criteria empty.")
-        source = replace(source, criteria=tuple(parse_criteria_lines(criteria_lines, task.scale)))
+        listed = tuple(parse_criteria_lines(options.criteria_lines, task.scale))
+        source = replace(source, criteria=listed)
     return _import(context, person, source, (), origin)
 
 

@@ -17,6 +17,7 @@ from coeval.settings import load_settings
 from coeval.stats import Table, krippendorff_alpha, paper_tables
 from coeval.study.access import OPERATOR, open_context
 from coeval.study.importing.importing import import_file
+from coeval.study.importing.options import ImportOptions
 from coeval.study.replicating.cells import Cell, Replication
 from coeval.study.statistics import get_frames, get_report
 
@@ -83,7 +84,7 @@ def _add_study(replication: Replication, name: str, folder: Path, combined: Path
         for file in [*find_files(folder), *([combined] if combined else [])]:
             (files / file.name).symlink_to(file.resolve())
         context = open_context(load_settings(db=Path(place) / "study.db"))
-        import_file(context, OPERATOR, files, "study", format="coeval-release")
+        import_file(context, OPERATOR, files, "study", ImportOptions(format="coeval-release"))
         report, frames = get_report(context, OPERATOR, "study"), get_frames(context, OPERATOR, "study")
     replication.cells += [
         *_actions(name, report),

@@ -17,7 +17,7 @@ from coeval.study.people.accounts import build_link
 from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update
-from coeval.ui.setup.moving_box import MovingBox, links_view
+from coeval.ui.setup.exchange.moving_box import MovingBox, links_view
 
 
 class HostingTab(Tab):

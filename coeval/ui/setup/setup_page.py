@@ -11,8 +11,8 @@ from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Page, Tab
 from coeval.ui.setup.crowd_people_tab import CrowdPeopleTab
 from coeval.ui.setup.crowd_tab import CrowdTab
+from coeval.ui.setup.exchange.import_tab import ImportTab
 from coeval.ui.setup.hosting_tab import HostingTab
-from coeval.ui.setup.import_tab import ImportTab
 from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.plan_tab import PlanTab
 from coeval.ui.setup.prefill.prefill_tab import PrefillTab

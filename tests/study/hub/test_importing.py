@@ -19,6 +19,7 @@ from coeval.settings import Snapshots
 from coeval.store.queries import tasks
 from coeval.study.access import Context
 from coeval.study.importing.hub import import_hub, list_sources, look_at_hub, preview_hub, search_hub
+from coeval.study.importing.options import ImportOptions
 from tests.support.hosting.hub_stub import HubStub
 
 REPO = "hf://datasets/team/study"
@@ -100,7 +101,7 @@ def test_a_part_is_looked_at_and_imported_with_its_commit(
     assert (seen.n_rows, seen.mapping["input"], seen.columns) == (3, "input", ("input", "output", "topic"))
     with pytest.raises(InputError, match="has several parts: add one of them.*qa/test"):
         import_hub(context, owner, REPO, "t")
-    report = import_hub(context, owner, f"{REPO}@v1/qa/train", "t", name="Answers")
+    report = import_hub(context, owner, f"{REPO}@v1/qa/train", "t", ImportOptions(name="Answers"))
     assert report.instances == 3 and report.notes == [f"Read from {REPO}@{filled.sha}/qa/train."]
     assert not import_hub(context, owner, f"{REPO}/qa/train", "t").changed
     import_hub(context, owner, f"{REPO}/qa/test", "u")

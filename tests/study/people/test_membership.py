@@ -15,6 +15,7 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
 from coeval.study.crowd import arriving, onboarding, plans
 from coeval.study.importing.importing import import_file, import_study
+from coeval.study.importing.options import ImportOptions
 from coeval.study.people.accounts import accept_invitation, invite, list_invitations, sign_in_with_password
 from coeval.study.people.membership import disable_account, enable_account, list_members, set_group
 from coeval.study.people.sessions import get_signed_in, set_role, sign_in
@@ -138,7 +139,7 @@ def test_an_import_says_in_which_group_new_people_count(context: Context, tmp_pa
     (path / "ratings.csv").write_text(rows, encoding="utf-8")
     with context.store.write() as db:
         people.ensure_person(db, "Cid")
-    import_file(context, OPERATOR, path, "demo", group=Group.CROWD)
+    import_file(context, OPERATOR, path, "demo", ImportOptions(group=Group.CROWD))
     known = {member.person.name: member.group for member in list_members(context, OPERATOR)}
     assert (known["Ann"], known["Bob"], known["Cid"]) == (Group.EXPERT, Group.CROWD, Group.TEAM)
     groups = get_report(context, OPERATOR, "demo")["agreement"]["by_group"]

@@ -87,5 +87,5 @@ def test_the_simulated_study() -> None:
 def test_the_released_study(tmp_path: Path, shared_data: Path) -> None:
     path = tmp_path / "eli5.db"
     context = Context(Store(path), load_settings({}, db=path))
-    import_file(context, OPERATOR, shared_data / "coeval_release_eli5", "eli5", format="auto", mapping={})
+    import_file(context, OPERATOR, shared_data / "coeval_release_eli5", "eli5")
     check_numbers(get_report(context, OPERATOR, "eli5"), "stats_of_eli5.json")

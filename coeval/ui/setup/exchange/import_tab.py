@@ -4,48 +4,46 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import pandas as pd
 
 from coeval.datasets import FIELDS, FORMATS, Preview, preview
 from coeval.datasets.hub.address import parse_address
-from coeval.datasets.text import shorten
-from coeval.domain import Column, Person, Scale
+from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
-from coeval.rules.column_roles import guess_column
 from coeval.study import tasks
 from coeval.study.access import OWNERS
 from coeval.study.importing.columns import list_columns
 from coeval.study.importing.hub import import_hub, list_sources, look_at_hub, preview_hub, search_hub
 from coeval.study.importing.importing import ImportReport, import_file
-from coeval.study.tasks import TaskState, make_slug
-from coeval.ui.components.estimate_words import plural
-from coeval.ui.components.next_step import next_view
+from coeval.study.importing.options import ImportOptions
+from coeval.study.tasks import make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
-from coeval.ui.server.answers import tell
-from coeval.ui.setup.hub_box import HubBox, found_note, names_data_set, sources_view
+from coeval.ui.setup.exchange.hub_box import HubBox, found_note, names_data_set, sources_view
+from coeval.ui.setup.exchange.import_views import (
+    NONE,
+    Seen,
+    guess_columns,
+    hint_view,
+    left_columns,
+    map_columns,
+    preview_frame,
+    preview_view,
+    refused_view,
+    report_view,
+    title_of,
+)
 from coeval.ui.setup.task.columns_box import RoleMenus, read_roles, roles_view
 
-NONE = "(none)"
 CHOSEN, NEW = "chosen", "new"
 """Where a file goes: into the task chosen above, or into a new one."""
-
-Seen = tuple[tuple[Column, str], ...]
-"""The columns of the file chosen, each with its first value."""
-
-EXAMPLE = 60
-"""Characters of a column's first value that are shown beside its name."""
-
-MAX_CELL = 200
-"""Characters of a cell that the preview shows."""
 
 
 class ImportTab(Tab):
@@ -58,7 +56,7 @@ class ImportTab(Tab):
             with gr.Column(scale=2, elem_classes="card"):
                 self._build_form()
             with gr.Column(scale=3):
-                self.note = View(_hint(), elem_id="import-note")
+                self.note = View(hint_view(), elem_id="import-note")
                 self.sources = View(elem_id="import-sources")
                 self.rows = gr.Dataframe(
                     visible=False, interactive=False, wrap=True, label="First rows", elem_id="import-preview"
@@ -165,12 +163,12 @@ class ImportTab(Tab):
         try:
             _check_owner(person)
             if not paths:
-                return self._without_preview(_hint())
+                return self._without_preview(hint_view())
             with _gathered(paths) as path:
                 seen = preview(path, format=format or "auto")
-                return self._with_preview(seen, name or _title(path), self._known(person, slug, into))
+                return self._with_preview(seen, name or title_of(path), self._known(person, slug, into))
         except CoevalError as error:
-            return self._without_preview(_refused(error))
+            return self._without_preview(refused_view(error))
 
     def on_find(self, person: Person, slug: str, words: str | None) -> Update:
         asked = (words or "").strip()
@@ -179,21 +177,21 @@ class ImportTab(Tab):
                 raise InputError("Write the name of a data set, or words to search for.")
             if not names_data_set(asked):
                 found = search_hub(self.context, person, asked)
-                return {self.note: _hint(), **self.hub.list_found(found, asked)}
+                return {self.note: hint_view(), **self.hub.list_found(found, asked)}
             listing = look_at_hub(self.context, person, asked)
             return {self.note: found_note(listing), **self.hub.list_parts(listing)}
         except CoevalError as error:
-            return {self.note: _refused(error)}
+            return {self.note: refused_view(error)}
 
     def on_part(
         self, person: Person, slug: str, address: str | None, into: str | None, name: str | None
     ) -> Update:
         try:
             seen = preview_hub(self.context, person, address or "")
-            title = name or _title(Path(parse_address(address or "").repo))
+            title = name or title_of(Path(parse_address(address or "").repo))
             return self._with_preview(seen, title, self._known(person, slug, into), address or "")
         except CoevalError as error:
-            return self._without_preview(_refused(error))
+            return self._without_preview(refused_view(error))
 
     def _known(self, person: Person, slug: str, into: str | None) -> set[str]:
         """The columns that the task has already, whose roles are chosen."""
@@ -201,11 +199,11 @@ class ImportTab(Tab):
         return {column.name for column in known}
 
     def on_mapping(self, person: Person, slug: str, seen: Seen, *mapped: str) -> Update:
-        return self._roles_of(_left(seen, mapped))
+        return self._roles_of(left_columns(seen, mapped))
 
     def on_roles(self, person: Person, slug: str, seen: Seen, *chosen: Any) -> list[Node]:
         mapped, menus = chosen[: len(FIELDS)], chosen[len(FIELDS) :]
-        left = _left(seen, mapped)
+        left = left_columns(seen, mapped)
         roles = read_roles([column.name for column, _ in left], menus)
         now = [replace(column, role=roles[column.name], question="") for column, _ in left]
         return roles_view(now, {column.name: value for column, value in left})
@@ -217,18 +215,18 @@ class ImportTab(Tab):
 
     def _with_preview(self, seen: Preview, name: str, known: Collection[str], origin: str = "") -> Update:
         """The file, or the part of a data set (``origin``); roles of ``known`` columns are chosen under Tasks."""
-        guessed = _guess_columns(seen) if seen.fields == FIELDS else ()
+        guessed = guess_columns(seen) if seen.fields == FIELDS else ()
         columns = tuple((column, value) for column, value in guessed if column.name not in known)
         return {
             self.seen: columns,
-            **self._roles_of(_left(columns, list(seen.mapping.values()))),
-            **_mapped(self.columns, seen),
+            **self._roles_of(left_columns(columns, list(seen.mapping.values()))),
+            **map_columns(self.columns, seen),
             self.name: name,
             self.mapping: gr.Row(visible=bool(seen.fields)),
             self.go: gr.Button(interactive=True),
-            self.note: _preview_note(seen, origin),
+            self.note: preview_view(seen, origin),
             self.origin: origin,
-            self.rows: gr.Dataframe(value=_frame(seen), visible=True),
+            self.rows: gr.Dataframe(value=preview_frame(seen), visible=True),
         }
 
     def _without_preview(self, note: Node) -> Update:
@@ -263,24 +261,25 @@ class ImportTab(Tab):
             mapped, menus = chosen[: len(FIELDS)], chosen[len(FIELDS) :]
             pairs = zip(FIELDS, mapped, strict=True)
             mapping = {field: column for field, column in pairs if column and column != NONE}
-            roles = read_roles([column.name for column, _ in _left(seen, mapped)], menus)
+            roles = read_roles([column.name for column, _ in left_columns(seen, mapped)], menus)
             task, texts = self._target(person, slug, into, name or "", description or "")
-            given: dict[str, Any] = {
-                "mapping": mapping,
-                "roles": roles,
-                "empty_outputs": bool(empty),
-                **texts,
-            }
-            if texts:
-                given["criteria_lines"] = (criteria or "").splitlines()
+            given = ImportOptions(
+                format="auto" if origin else format or "auto",
+                mapping=mapping,
+                roles=roles,
+                empty_outputs=bool(empty),
+                name=texts.get("name", ""),
+                description=texts.get("description", ""),
+                criteria_lines=(criteria or "").splitlines() if texts else (),
+            )
             if origin:
-                report = import_hub(self.context, person, origin, task, **given)
+                report = import_hub(self.context, person, origin, task, given)
             else:
                 with _gathered(paths or []) as path:
-                    report = import_file(self.context, person, path, task, format=format or "auto", **given)
+                    report = import_file(self.context, person, path, task, given)
             return self._done(person, report)
         except CoevalError as error:
-            return {self.note: _refused(error)}
+            return {self.note: refused_view(error)}
 
     def _target(
         self, person: Person, slug: str, into: str | None, name: str, description: str
@@ -308,33 +307,9 @@ class ImportTab(Tab):
             self.description: "",
             self.criteria: "",
             self.go: gr.Button(interactive=False),
-            self.note: _report(report, tasks.get_task_state(self.context, person, report.task)),
+            self.note: report_view(report, tasks.get_task_state(self.context, person, report.task)),
             self.task: task_choices(self.context, person, report.task),
         }
-
-
-def _guess_columns(seen: Preview) -> Seen:
-    """Every column of the file with the role it gets by rule, and its first value."""
-    cells = {name: [row[place] for row in seen.rows] for place, name in enumerate(seen.columns)}
-    return tuple(
-        (guess_column(name, values, Scale()), shorten(next(filter(None, values), ""), EXAMPLE))
-        for name, values in cells.items()
-    )
-
-
-def _left(seen: Seen, mapped: Sequence[str | None]) -> Seen:
-    """The columns that no field is read from."""
-    return tuple((column, value) for column, value in seen or () if column.name not in mapped)
-
-
-def _title(path: Path) -> str:
-    """A name for the task of a file.
-
-    >>> _title(Path("my_answers-2.csv"))
-    'My answers 2'
-    """
-    words = path.stem.replace("_", " ").replace("-", " ").strip()
-    return (words[:1].upper() + words[1:]) or "New task"
 
 
 def _check_owner(person: Person) -> None:
@@ -359,52 +334,3 @@ def _gathered(paths: list[str]) -> Iterator[Path]:
         for path in map(Path, paths):
             shutil.copyfile(path, folder / path.name)
         yield folder
-
-
-def _mapped(columns: dict[str, gr.Dropdown], seen: Preview) -> Update:
-    choices = [NONE, *seen.columns]
-    return {
-        box: gr.Dropdown(choices, value=seen.mapping.get(name, NONE), visible=name in seen.fields)
-        for name, box in columns.items()
-    }
-
-
-def _frame(seen: Preview) -> pd.DataFrame:
-    short = [[cell if len(cell) <= MAX_CELL else cell[:MAX_CELL] + "…" for cell in row] for row in seen.rows]
-    return pd.DataFrame(short, columns=list(seen.columns))
-
-
-def _hint() -> Node:
-    return el(
-        "div.card",
-        el("h4", "What can be imported"),
-        el("p", "A table with a column for the input and one for the output. Columns called instance, document, "
-           "system and reference are used; of all others you choose who sees them."),
-        el("ul", *(el("li", each.title) for each in FORMATS)),
-        el("p.note", "A file with a mistake is refused whole, and nothing is written. The same file twice changes "
-           "nothing."),
-    )  # fmt: skip
-
-
-def _preview_note(seen: Preview, origin: str) -> Node:
-    return el(
-        "div.card",
-        el("h4", f"{seen.format} · {plural(seen.n_rows, 'row')}"),
-        el("p", el("code", origin)) if origin else None,
-        el("p", "Check which column holds what, then import."),
-    )
-
-
-def _refused(error: CoevalError) -> Node:
-    return el("div.card.error", el("h4", "Nothing was imported"), el("p", tell(error)), role="alert")
-
-
-def _report(report: ImportReport, stands: TaskState) -> Node:
-    return el(
-        "div.card.done",
-        el("h4", "Imported" if report.changed else "Nothing new"),
-        el("p", str(report)),
-        el("ul", *(el("li", line) for line in report.notes)) if report.notes else None,
-        next_view(stands, in_setup=True),
-        role="status",
-    )

@@ -1,0 +1,1 @@
+"""Set-up: what comes in and what goes out."""
