@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from coeval.cli.criteria import add_criteria
+from coeval.cli.exporting import add_export
 from coeval.cli.importing import add_import
 from coeval.cli.inviting import add_invite
 from coeval.cli.judging.batches import add_batch
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_batch(commands, task, common)
     add_judge(commands)
     add_output(commands, task)
+    add_export(commands, task)
     add_plan(commands, task)
     add_replicate(commands)
     add_study(commands, task, common)

@@ -1,4 +1,4 @@
-"""``python -m coeval stats``, ``tables`` and ``export``."""
+"""``python -m coeval stats`` and ``tables``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from coeval.errors import InputError
 from coeval.study.access import OPERATOR, Context
 
 HEAD = ("", "alpha, ordinal", "95% interval", "same score", "units", "scores", "people")
@@ -28,29 +27,6 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
     tables.add_argument("--format", default="md", choices=["csv", "md", "latex"])
     tables.add_argument("--out", type=Path, metavar="DIR", help="a file each, rather than all on stdout")
     tables.set_defaults(command=_tables)
-    _add_export(commands, task)
-
-
-def _add_export(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
-    from coeval.study.exporting.formats.registry import NAMES, OUT_FORMATS
-
-    export = commands.add_parser(
-        "export",
-        parents=[task],
-        help="everything as CSV, or scores in another tool's format",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="\n".join(["formats for --as:", *(f"  {each.name}: {each.summary}" for each in OUT_FORMATS)]),
-    )
-    export.add_argument("--out", required=True, type=Path, metavar="DIR")
-    export.add_argument("--as", dest="format", choices=NAMES, help="another tool's format (see below)")
-    export.add_argument(
-        "--logs",
-        nargs="+",
-        type=Path,
-        metavar="LOG",
-        help="with --as inspect: logs to write edited copies of",
-    )
-    export.set_defaults(command=_export)
 
 
 def _stats(context: Context, options: argparse.Namespace) -> None:
@@ -75,24 +51,6 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
     for name, text in files.items():
         (options.out / name).write_text(text, encoding="utf-8")
         print(options.out / name)
-
-
-def _export(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.exporting.export import export_as, export_folder
-
-    if options.logs and options.format != "inspect":
-        raise InputError("--logs names logs of Inspect: write it beside --as inspect.")
-    if options.format:
-        paths = export_as(context, OPERATOR, options.task, options.format, options.out)
-    else:
-        paths = export_folder(context, OPERATOR, options.task, options.out)
-    for path in paths:
-        print(path)
-    for log in options.logs or ():
-        from coeval.datasets.evallogs.inspect_scores import edit_log
-
-        target, edits = edit_log(log, paths[0], options.out)
-        print(f"{target}: {edits:,} edits of scores")
 
 
 def render_stats(report: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from coeval.datasets import demo
 from coeval.datasets.annotation.registry import ANNOTATION_TOOLS
 from coeval.datasets.evallogs.registry import EVAL_LOGS
 from coeval.datasets.format import Columns, Format
+from coeval.datasets.hub import ours
 from coeval.datasets.ratings import rating_tables
 from coeval.datasets.release import loading
 from coeval.datasets.tables import parts
@@ -56,6 +57,7 @@ FORMATS: tuple[Format, ...] = (
     *EVAL_LOGS,
     *ANNOTATION_TOOLS,
     demo.FORMAT,
+    ours.FORMAT,
 )
 """From the most general to the most special: a file is of the last format that it fits."""
 

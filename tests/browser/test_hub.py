@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,3 +60,43 @@ def test_a_data_set_is_found_looked_at_and_imported(page: Any, server: Running, 
     page.locator("#import-note").get_by_text("added 2 instances").wait_for()
     expect(page.locator("#import-sources")).to_contain_text("hf://datasets/team/study/default/train")
     expect(page.locator("#import-sources")).to_contain_text(hub.sha[:12])
+
+
+def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running, hub: HubStub) -> None:
+    hub.files.clear(), hub.commits.clear()
+    hub.exists = False
+    page.set_default_timeout(20_000)
+    expect.set_options(timeout=20_000)
+    enter(page, server.url, "Owner")
+    page.goto(f"{server.url}/admin/?task=demo&tab=hosting")
+    note, send = page.locator("#publish-note"), page.locator("#publish-send")
+    page.locator("#study-links a").first.wait_for()
+    page.locator("#publish-look").click()
+    expect(note).to_contain_text("is no data set of the Hub")
+    expect(send).to_be_hidden()
+    page.locator("#publish-name").locator("textarea, input").first.fill("team/study")
+    page.locator("#publish-licence input").click()
+    page.get_by_role("option", name="Creative Commons Attribution 4.0").click()
+    page.locator("#publish-look").click()
+    expect(note).to_contain_text("What would leave for team/study")
+    expect(note).to_contain_text("a new one will be made, private")
+    expect(note.locator("tr", has_text="instances")).to_contain_text("12")
+    typed = page.locator("#publish-typed").locator("textarea, input").first
+    typed.fill("team/other")
+    send.click()
+    expect(note).to_contain_text("Type the data set's whole name, team/study")
+    assert not hub.exists
+    typed.fill("team/study")
+    send.click()
+    expect(note).to_contain_text("team/study holds the study at commit")
+    expect(send).to_be_hidden()
+    assert hub.private and len(hub.commits) == 1 and "README.md" in hub.files
+
+    page.goto(f"{server.url}/admin/?task=demo&tab=import")
+    page.locator("#import-into").get_by_text("(the task chosen above)").wait_for()
+    page.get_by_text("Or a data set of the Hugging Face Hub").click()
+    page.locator("#hub-words").locator("textarea, input").first.fill("team/study")
+    page.locator("#hub-find").click()
+    expect(page.locator("#hub-part input")).to_have_value(re.compile("the whole study"))
+    page.locator("#hub-show").click()
+    page.locator("#import-note").get_by_text("coeval-hub · 12 rows").wait_for()

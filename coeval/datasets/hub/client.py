@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from coeval.datasets.hub.address import HubAddress
 from coeval.datasets.hub.layout import Part, list_parts
+from coeval.datasets.hub.tables import CONFIGS, NEEDED, TAG, file_of
 from coeval.datasets.text import MAX_BYTES
 from coeval.errors import CoevalError, InputError
 
@@ -55,6 +56,18 @@ class Listing:
     def address(self, part: Part) -> HubAddress:
         return HubAddress(self.repo, self.revision, part.config, part.split)
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether CoEval sent it: a study that can be taken in whole."""
+        tags = self.card.get("tags")
+        return isinstance(tags, list) and TAG in tags and all(name in self.files for name in NEEDED)
+
+    @property
+    def study(self) -> Part:
+        """All files that a study of ours is read back from, as one part without a name."""
+        names = (*NEEDED, *(file_of(config) for config in CONFIGS if file_of(config) not in NEEDED))
+        return Part("", "", tuple((name, self.files[name]) for name in names if name in self.files))
+
 
 class Hub:
     """The Hub at an endpoint; without a token only what is public is seen."""
@@ -62,7 +75,7 @@ class Hub:
     def __init__(self, endpoint: str = "", token: str = "") -> None:
         from huggingface_hub import HfApi
 
-        self.endpoint = endpoint or USUAL
+        self.endpoint, self.has_token = endpoint or USUAL, bool(token)
         self.api: HfApi = HfApi(endpoint=self.endpoint, token=token or False)
 
     def search(self, words: str, limit: int = 20) -> list[str]:
@@ -95,6 +108,8 @@ class Hub:
             InputError: they are too large or too many, or do not arrive whole.
         """
         _check_sizes(listing.repo, part)
+        if not part.config:
+            return self._fetch_study(listing, part, folder)
         suffix = PurePosixPath(part.files[0][0]).suffix
         if len(part.files) == 1:
             ((name, size),) = part.files
@@ -105,6 +120,13 @@ class Hub:
             shard = f"{place:05}-of-{len(part.files):05}{suffix}"
             self._fetch_file(listing, name, size, shards / f"part-{shard}")
         return shards
+
+    def _fetch_study(self, listing: Listing, part: Part, folder: Path) -> Path:
+        whole = folder / listing.repo.replace("/", "-")
+        whole.mkdir()
+        for name, size in part.files:
+            self._fetch_file(listing, name, size, whole / name)
+        return whole
 
     def _fetch_file(self, listing: Listing, name: str, size: int, target: Path) -> Path:
         with self.translated(listing.repo), TemporaryDirectory(dir=target.parent) as folder:
@@ -121,9 +143,10 @@ class Hub:
             return target
 
     @contextmanager
-    def translated(self, what: str) -> Iterator[None]:
-        """Ask no host but the Hub's, wait for it no longer than ``TIMEOUT``, and tell any failure in one sentence."""
-        hosts = _hosts.set(_own_hosts(self.endpoint))
+    def translated(self, what: str, *further: str) -> Iterator[None]:
+        """Ask no host but the Hub's and ``further``, wait no longer than ``TIMEOUT``, and tell any failure in one
+        sentence."""
+        hosts = _hosts.set((*_own_hosts(self.endpoint), *further))
         try:
             _bound_session()
             yield
@@ -173,9 +196,21 @@ def _refuse_elsewhere(request: Any) -> None:
         )
 
 
-def get_status(error: Exception) -> int:
-    """The status of the answer that an error is about; 0 where there was no answer."""
-    return int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
+def get_status(error: BaseException | None) -> int:
+    """The status of the answer that an error, or one that it came from, is about; 0 where there was no answer."""
+    while error is not None:
+        status = getattr(getattr(error, "response", None), "status_code", 0)
+        if status:
+            return int(status)
+        error = error.__cause__
+    return 0
+
+
+def render_head(stated: Mapping[str, Any]) -> str:
+    """What the head of a card states, as YAML with a line end after it."""
+    from huggingface_hub import DatasetCardData
+
+    return DatasetCardData(**stated).to_yaml(line_break="\n") + "\n"
 
 
 STATUSES: Sequence[tuple[Callable[[int], bool], str]] = (
@@ -202,7 +237,7 @@ def _explain(error: Exception, what: str, endpoint: str) -> str:
         return f"{what} is gated: accept its conditions on its page, and set HF_TOKEN to a token of that account."
     if isinstance(error, RevisionNotFoundError):
         return f"{what} has no such revision at the Hub: give a commit, a branch or a tag that it has."
-    if isinstance(error, RepositoryNotFoundError) or get_status(error) in (401, 403):
+    if isinstance(error, RepositoryNotFoundError) or get_status(error) in (401, 403, 404):
         return f"{what} is not at the Hub, or it is private: check the name, and set HF_TOKEN to one that may use it."
     status = get_status(error)
     for fits, sentence in STATUSES:

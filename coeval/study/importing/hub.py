@@ -82,6 +82,8 @@ def _fetched(context: Context, address: str) -> Iterator[tuple[Path, HubAddress]
     """The files of a part, for as long as they are read, and the part's address with its commit."""
     asked, hub = parse_address(address), open_hub(context)
     listing = hub.look(asked.repo, asked.revision)
-    part = choose_part(listing.parts, asked)
+    # a study of ours is more than a table: without a part's name all of it is meant
+    whole = listing.is_ours and not asked.config
+    part = listing.study if whole else choose_part(listing.parts, asked)
     with TemporaryDirectory(prefix="coeval-hub-") as folder:
         yield hub.fetch(listing, part, Path(folder)), listing.address(part)

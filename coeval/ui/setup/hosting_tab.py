@@ -18,6 +18,7 @@ from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update
 from coeval.ui.setup.exchange.moving_box import MovingBox, links_view
+from coeval.ui.setup.exchange.publish_box import PublishBox
 
 
 class HostingTab(Tab):
@@ -31,6 +32,7 @@ class HostingTab(Tab):
             take = gr.Button("Take a snapshot now", elem_id="snapshot-take", scale=0, min_width=220)
         self.on(take.click, self.on_take, outputs=[self.kept])
         self.moving = MovingBox(self.context, self.task)
+        PublishBox(self.context, self.task)
         self._build_invitations()
         self._build_sessions()
 

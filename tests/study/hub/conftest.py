@@ -28,7 +28,9 @@ def hub(running: HubStub, monkeypatch: pytest.MonkeyPatch) -> HubStub:
     """The stand-in, empty again; what huggingface_hub waits between two tries is left out."""
     monkeypatch.setattr(_http, "time", SimpleNamespace(sleep=lambda seconds: None, time=time.time))
     running.files.clear(), running.commits.clear()
+    running.large.clear(), running.heard.clear()
     running.exists = running.private = False
+    running.at = ""
     running.trouble, running.fails, running.struck = "", lambda: True, 0
     return running
 

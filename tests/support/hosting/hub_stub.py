@@ -19,6 +19,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+LFS = ".parquet"
+"""What the Hub keeps beside git, as its own .gitattributes say."""
+
 TROUBLES = ("401", "404", "429", "500", "cut", "slow", "half", "hang up")
 
 
@@ -27,7 +30,8 @@ class HubStub:
 
     A status, "cut" (the line goes dead before an answer), "hang up" (a commit is done, and its answer lost), "half"
     (a file ends early), "slow", or an address that files are said to lie at. ``fails`` decides by the request whether
-    it strikes; ``struck`` counts how often it did.
+    it strikes, and ``at`` at which addresses; ``struck`` counts how often it did. ``heard`` are all requests, and
+    ``large`` what was sent beside git, by its hash.
     """
 
     def __init__(self) -> None:
@@ -35,8 +39,10 @@ class HubStub:
         self.exists, self.private, self.token = False, True, "hf_test_token"
         self.trouble = ""
         self.fails: Callable[[], bool] = lambda: True
-        self.struck = 0
+        self.struck, self.at = 0, ""
         self.commits: list[list[str]] = []
+        self.large: dict[str, bytes] = {}
+        self.heard: list[str] = []
         api = "/api/datasets/team/study"
         app = Starlette(
             routes=[
@@ -48,6 +54,9 @@ class HubStub:
                 Route(api + "/paths-info/main", self.paths_info, methods=["POST"]),
                 Route(api + "/preupload/main", self.preupload, methods=["POST"]),
                 Route(api + "/commit/main", self.commit, methods=["POST"]),
+                Route("/api/validate-yaml", self.validate, methods=["POST"]),
+                Route("/datasets/team/study.git/info/lfs/objects/batch", self.batch, methods=["POST"]),
+                Route("/large/{hash}", self.put_large, methods=["PUT"]),
                 Route("/datasets/team/study/resolve/{revision}/{path:path}", self.resolve),
             ]
         )
@@ -69,10 +78,14 @@ class HubStub:
         return f"{len(self.commits):040x}"
 
     async def _refusal(self, request: Request) -> Response | None:
-        known = request.headers.get("authorization") == f"Bearer {self.token}"
+        self.heard.append(f"{request.method} {request.url.path} {request.headers.get('authorization', '')}")
+        known = (
+            request.url.path.startswith("/large/")
+            or request.headers.get("authorization") == f"Bearer {self.token}"
+        )
         if not known and (self.private or request.method not in ("GET", "HEAD")):
             return JSONResponse({"error": "Invalid credentials"}, 401)
-        if self.trouble not in ("", "half", "hang up") and self.fails():
+        if self.trouble not in ("", "half", "hang up") and self.at in request.url.path and self.fails():
             self.struck += 1
             if self.trouble == "slow":
                 await asyncio.sleep(0.05)
@@ -89,6 +102,11 @@ class HubStub:
 
     async def create(self, request: Request) -> Response:
         body = await request.json()
+        self.exists, there = True, self.exists
+        refusal = await self._refusal(request)
+        self.exists = there
+        if refusal and self.trouble != "404":
+            return refusal
         if self.exists or self.trouble == "404":
             return JSONResponse({"error": "You already created this dataset repo"}, 409)
         self.exists, self.private = True, body.get("visibility") == "private" or body.get("private") is True
@@ -143,9 +161,52 @@ class HubStub:
     async def preupload(self, request: Request) -> Response:
         body = await request.json()
         modes = [
-            {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False} for file in body["files"]
+            {
+                "path": file["path"],
+                "uploadMode": "lfs" if file["path"].endswith(LFS) else "regular",
+                "shouldIgnore": False,
+                "oid": self._oid(file["path"]),
+            }
+            for file in body["files"]
         ]
         return await self._refusal(request) or JSONResponse({"files": modes})
+
+    def _oid(self, name: str) -> str | None:
+        """What git, or the storage beside it, knows a file's content by."""
+        data = self.files.get(name)
+        if data is None:
+            return None
+        if name.endswith(LFS):
+            return hashlib.sha256(data).hexdigest()
+        return hashlib.sha1(b"blob %d\0%b" % (len(data), data)).hexdigest()
+
+    async def validate(self, request: Request) -> Response:
+        head = (await request.json())["content"].split("---\n")[1]
+        fine = isinstance(yaml.safe_load(head), dict)
+        return await self._refusal(request) or JSONResponse(
+            {"errors": [], "warnings": []}, 200 if fine else 400
+        )
+
+    async def batch(self, request: Request) -> Response:
+        refusal = await self._refusal(request)
+        known = {hashlib.sha256(data).hexdigest() for data in self.files.values()} | set(self.large)
+        objects = [
+            {"oid": each["oid"], "size": each["size"]}
+            | (
+                {}
+                if each["oid"] in known
+                else {"actions": {"upload": {"href": f"{self.url}/large/{each['oid']}"}}}
+            )
+            for each in (await request.json())["objects"]
+        ]
+        return refusal or JSONResponse({"transfer": "basic", "objects": objects})
+
+    async def put_large(self, request: Request) -> Response:
+        data, name = await request.body(), request.path_params["hash"]
+        refusal = await self._refusal(request)
+        if refusal is None and hashlib.sha256(data).hexdigest() == name:
+            self.large[name] = data
+        return refusal or Response()
 
     async def commit(self, request: Request) -> Response:
         refusal = await self._refusal(request)
@@ -165,6 +226,8 @@ class HubStub:
         value = line["value"]
         if line["key"] == "file":
             self.files[value["path"]] = base64.b64decode(value["content"])
+        elif line["key"] == "lfsFile":
+            self.files[value["path"]] = self.large[value["oid"]]
         elif line["key"] == "deletedFile":
             self.files.pop(value["path"], None)
         return f"{line['key']} {value.get('path', '')}".strip()

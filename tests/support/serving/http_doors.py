@@ -260,6 +260,7 @@ def run_label(world: World, page: Page, who: str, which: str) -> dict[str, Any]:
     return {"shown-run": {"own": "first", "other": "queued", "none": "no such run"}[which]}
 
 
+PUBLISHED = fixed(publish_name="team/study", publish_licence="mit")
 KEYS = fixed(crowd_keys="instance,criterion,accepted\n1a,1,3\n")
 NO_MODEL = "model"
 
@@ -500,6 +501,13 @@ def setup_people() -> list[Door]:
         Door(
             "moving.importing.import_study_file", setup("study-import", put=study_file, pick=False), OWN, OWN
         ),
+        *(
+            Door(f"exporting.hub.pushing.{name}", setup(button, put=PUBLISHED), says=said)
+            for name, button, said in (
+                ("preview_push", "publish-look", "did not send"),
+                ("push_study", "publish-send", "whole name"),
+            )
+        ),
         Door("moving.merging.merge_study_file", setup("study-merge", put=study_file), OWN, OWN),
         Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
         Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
@@ -550,8 +558,8 @@ DOORS: tuple[Door, ...] = (
 ELSEWHERE = {
     "coeval.study.hosting.upkeep.check_file": "cli/upkeep.py",
     "coeval.study.hosting.upkeep.back_up": "cli/upkeep.py",
-    "coeval.study.exporting.export.export_folder": "cli/output.py",
-    "coeval.study.exporting.export.export_as": "cli/output.py",
+    "coeval.study.exporting.export.export_folder": "cli/exporting.py",
+    "coeval.study.exporting.export.export_as": "cli/exporting.py",
     "coeval.study.moving.exporting.export_study_file": "cli/study.py",
     "coeval.study.statistics.get_table_files": "cli/output.py",
     "coeval.study.statistics.get_frames": "study/replicating/coeval_paper.py",

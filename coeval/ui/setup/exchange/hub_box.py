@@ -64,6 +64,9 @@ class HubBox:
             )
             for part in listing.parts
         ]
+        if listing.is_ours:
+            whole = f"the whole study · {plural(len(listing.study.files), 'file')}, {listing.study.size / 1e6:,.1f} MB"
+            choices.insert(0, (whole, str(listing.address(listing.study))))
         return {
             self.name: gr.Dropdown([listing.repo], value=listing.repo, visible=True),
             self.part: gr.Dropdown(choices, value=choices[0][1], visible=True),

@@ -1,0 +1,1 @@
+"""A study sent to the Hugging Face Hub: what would leave, its card and its description, the sending."""

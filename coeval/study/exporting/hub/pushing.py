@@ -1,0 +1,187 @@
+"""A study sent to the Hugging Face Hub: looked at first, then, with the data set's name typed, in one commit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from coeval.datasets.hub.address import START, parse_address
+from coeval.datasets.hub.client import Hub
+from coeval.datasets.hub.sending import Sent, look_before, send
+from coeval.datasets.hub.tables import CARD, CONFIGS, CROISSANT, STUDY, file_of
+from coeval.domain import Person
+from coeval.errors import InputError
+from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.exporting.hub.card import render_card
+from coeval.study.exporting.hub.content import list_examples, write_content
+from coeval.study.exporting.hub.croissant import render_croissant
+from coeval.study.exporting.hub.facts import Facts
+from coeval.study.exporting.hub.licences import check_licence
+from coeval.study.statistics import get_paper_tables, get_report
+
+FILES = (CARD, CROISSANT, STUDY, *map(file_of, CONFIGS))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a study goes: OWNER/NAME or its address, under which licence, and who may see it."""
+
+    name: str
+    licence: str
+    private: bool = True
+    """Of a data set that there is not yet; one that is there stays as it is, and must not be public then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What would leave, as it was looked at; ``digest`` stands for every byte of it."""
+
+    repo: str
+    standing: str
+    """What there is under that name now."""
+    counts: Mapping[str, int]
+    sizes: Mapping[str, int]
+    """Bytes of each file."""
+    texts: Sequence[str]
+    """Sentences: which texts leave."""
+    ids: Sequence[str]
+    """Sentences: by what instances and people are named."""
+    examples: Sequence[str]
+    """The first of what people wrote."""
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a sending came to, and where it is to be seen."""
+
+    repo: str
+    sent: Sent
+    address: str
+    """The data set at the commit, as an import takes it."""
+    page: str
+
+    def __str__(self) -> str:
+        if not self.sent.changed:
+            return f"{self.repo} holds all of it already, at commit {self.sent.revision[:12]}: nothing was changed."
+        made = "A new data set was made. " if self.sent.created else ""
+        return f"{made}{self.repo} holds the study at commit {self.sent.revision[:12]}."
+
+
+@use_case(OWNERS)
+def preview_push(context: Context, person: Person, slug: str, target: Target) -> Leaving:
+    """See what would leave if a study were sent to the Hugging Face Hub.
+
+    Raises:
+        InputError: the name or the licence is none, or the data set cannot be written to as it stands.
+    """
+    repo, hub = _check(context, slug, target), _open_hub(context)
+    standing = look_before(hub, repo)
+    if standing is not None and target.private and not standing.private:
+        raise InputError(f"{repo} is public: choose public, or another name. Nothing was sent.")
+    with _written(context, person, slug, repo, target.licence) as (facts, folder):
+        content = facts.content
+        n = content.counts
+        further = f", and further columns: {', '.join(content.fields)}" if content.fields else ""
+        named = (
+            f" {content.naming:,} of them hold the name of somebody of the study: read these before you send them."
+            if content.naming
+            else ""
+        )
+        return Leaving(
+            repo=repo,
+            standing=(
+                "There is no such data set that the token may see: a new one will be made, "
+                + ("private." if target.private else "public.")
+                if standing is None
+                else f"The data set is there, {'private' if standing.private else 'public'}, at commit "
+                f"{standing.revision[:12]}: files of these names are replaced, all others stay."
+            ),
+            counts=n,
+            sizes={name: (folder / name).stat().st_size for name in FILES},
+            texts=[
+                f"The inputs, outputs and references of {n['instances']:,} instances{further}.",
+                "The task's name, description and guidelines, and its criteria with their guides.",
+                f"{n['drafts']:,} drafts, line by line, with the models' own words.",
+                f"{len(content.comments):,} texts that people wrote: reasons, wordings, lines they added. They go "
+                f"as they were written.{named}",
+            ],
+            ids=[
+                "The ids of instances, documents and systems, as they were imported, and the labels of runs.",
+                f"{facts.people} Names, e-mail addresses and ids at crowd services stay here.",
+            ],
+            examples=list_examples(content.comments),
+            digest=_digest(folder),
+        )
+
+
+@use_case(OWNERS)
+def push_study(
+    context: Context, person: Person, slug: str, target: Target, *, confirmed: str, digest: str
+) -> Pushed:
+    """Send a study to the Hugging Face Hub: what was looked at, once the data set's whole name was typed.
+
+    Raises:
+        InputError: the name was not typed, the study changed since it was looked at, or the Hub refuses. The data
+            set then holds what it held.
+    """
+    repo, hub = _check(context, slug, target), _open_hub(context)
+    if confirmed.strip() != repo:
+        raise InputError(f"Type the data set's whole name, {repo}, to send the study. Nothing was sent.")
+    with _written(context, person, slug, repo, target.licence) as (facts, folder):
+        if _digest(folder) != digest:
+            raise InputError(
+                f"“{slug}”, or the licence, is not as you looked at it: look again at what would leave. Nothing was "
+                "sent."
+            )
+        paths = [folder / name for name in FILES]
+        sent = send(hub, repo, paths, private=target.private, message="The study as it stands, by CoEval")
+    return Pushed(repo, sent, f"{START}{repo}@{sent.revision}", f"{hub.endpoint}/datasets/{repo}")
+
+
+def _open_hub(context: Context) -> Hub:
+    return Hub(context.settings.snapshots.endpoint, context.settings.snapshots.token)
+
+
+def _check(context: Context, slug: str, target: Target) -> str:
+    """The data set's name, where a study may go there."""
+    with context.store.read() as db:
+        require_task(db, slug)
+    asked = parse_address(target.name)
+    if asked.revision or asked.config:
+        raise InputError(f"A study goes to a whole data set: write {START}{asked.repo}.")
+    if asked.repo == context.settings.snapshots.repo:
+        raise InputError(f"{asked.repo} holds this file's snapshots: give the study another name.")
+    check_licence(target.licence)
+    return asked.repo
+
+
+@contextmanager
+def _written(
+    context: Context, person: Person, slug: str, repo: str, licence: str
+) -> Iterator[tuple[Facts, Path]]:
+    """Every file that leaves, in a folder that is gone afterwards."""
+    with TemporaryDirectory(prefix="coeval-hub-") as name:
+        folder = Path(name)
+        with context.store.read() as db:
+            content = write_content(db, slug, folder)
+        if not content.study.instances:
+            raise InputError(f"“{slug}” has no instances yet: import some first.")
+        methods, agreement = "", {}
+        if any(each.score is not None for each in content.study.submissions):
+            methods = str(get_paper_tables(context, person, slug)["methods.md"]).strip()
+            agreement = get_report(context, person, slug)["agreement"]
+        facts = Facts(repo, licence, content, methods, agreement)
+        (folder / CARD).write_text(render_card(facts), encoding="utf-8")
+        croissant = render_croissant(facts, folder, _open_hub(context).endpoint)
+        (folder / CROISSANT).write_text(croissant, encoding="utf-8")
+        yield facts, folder
+
+
+def _digest(folder: Path) -> str:
+    files = (hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES)
+    return hashlib.sha256("".join(files).encode()).hexdigest()
