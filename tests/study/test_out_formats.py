@@ -16,10 +16,13 @@ from coeval.cli.commands import main
 from coeval.domain import (
     Action,
     Criterion,
+    ImportedDraft,
+    ImportedRun,
     ImportedSubmission,
     Instance,
     Person,
     RowKind,
+    Run,
     Scale,
     ScrutinyRow,
     Study,
@@ -117,6 +120,20 @@ def test_every_eval_ever(context: Context, owner: Person, tmp_path: Path) -> Non
     assert place.parent == tmp_path / "t" / "org"
 
 
+def test_a_judge_in_every_eval_ever(context: Context, owner: Person, tmp_path: Path) -> None:
+    study = build_study()
+    drafts = tuple(ImportedDraft(one.external_id, TRUE.text, 4.0) for one in study.instances)
+    run = ImportedRun(Run("conclusion", "judge-1", "first", prompt_hash="ab12"), drafts)
+    import_study(context, owner, replace(study, runs=(run,)))
+    one, _ = export(context, owner, "every-eval-ever", tmp_path)
+    jsonschema.validate(one, SCHEMA)
+    (judged,) = [result for result in one["evaluation_results"] if "judge" in result["evaluation_name"]]
+    assert judged["score_details"]["score"] == 4
+    told = judged["metric_config"]["llm_scoring"]
+    assert told["judges"] == [{"model_info": {"name": "judge-1", "id": "judge-1"}}]
+    assert told["input_prompt"] == "CoEval protocol conclusion, template ab12"
+
+
 def test_names_of_systems_are_no_paths(context: Context, owner: Person, tmp_path: Path) -> None:
     study = build_study()
     names = ("../../etc", "..", "/root/x", "a\\b", "")
@@ -172,10 +189,19 @@ SCHEMA = needing(
     evaluation_results={"type": "array", "minItems": 1, "items": needing(
         "evaluation_name", "source_data", "metric_config", "score_details",
         source_data=needing("dataset_name", "source_type", source_type={"const": "other"}, additional_details=TEXTS),
-        metric_config=needing("lower_is_better", "min_score", "max_score", min_score=NUMBER, max_score=NUMBER),
+        metric_config=needing(
+            "lower_is_better", "min_score", "max_score", min_score=NUMBER, max_score=NUMBER,
+            lower_is_better={"type": "boolean"}, score_type={"const": "continuous"},
+            llm_scoring=needing("judges", "input_prompt", input_prompt=TEXT, judges={
+                "type": "array", "minItems": 1,
+                "items": needing("model_info", model_info=needing("name", "id", name=TEXT, id=TEXT)),
+            }),
+        ),
         score_details=needing("score", score=NUMBER, details=TEXTS, uncertainty=needing(
             standard_error=needing("value", value=NUMBER, method=TEXT),
-            confidence_interval=needing("lower", "upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER),
+            confidence_interval=needing(
+                "lower", "upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER | {"maximum": 1}, method=TEXT,
+            ),
             num_samples={"type": "integer"},
         )),
     )},
