@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-START_SECONDS = 60
+START_SECONDS = 180
 
 
 def free_port() -> int:
