@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from coeval.datasets.json_nodes import PEEKED, Node, load_node, peek, read_head
-from coeval.datasets.tables import csv_file
+from coeval.datasets.json_nodes import LINES, PEEKED, Node, load_node, peek, read_head
+from coeval.datasets.tables import csv_file, jsonl_file
 from coeval.errors import InputError
 
 _TABLES = (".csv", ".tsv")
@@ -22,6 +22,10 @@ def load_records(path: Path) -> Iterator[Node]:
     """
     if path.suffix.lower() in _TABLES:
         yield from _rows(path)
+        return
+    if path.suffix.lower() in LINES:  # one record at a time is in memory
+        for number, (_, record) in enumerate(jsonl_file.read_records(path), 1):
+            yield Node(dict(record), f"{path.name}, entry {number}")
         return
     file = load_node(path)
     records = [file] if isinstance(file.value, dict) and "data" not in file.value else None

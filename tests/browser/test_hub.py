@@ -84,7 +84,7 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     page.locator("#publish-look").click()
     expect(note).to_contain_text("What would leave for team/study")
     expect(note).to_contain_text("a new one will be made, private")
-    expect(note.locator("tr", has_text="instances")).to_contain_text("12")
+    expect(note.locator("tr", has_text="instances")).to_contain_text("15")
     typed = page.locator("#publish-typed").locator("textarea, input").first
     typed.fill("team/other")
     send.click()
@@ -103,4 +103,4 @@ def test_a_study_is_looked_at_sent_and_taken_in_again(page: Any, server: Running
     page.locator("#hub-find").click()
     expect(page.locator("#hub-part input")).to_have_value(re.compile("the whole study"))
     page.locator("#hub-show").click()
-    page.locator("#import-note").get_by_text("coeval-hub · 12 rows").wait_for()
+    page.locator("#import-note").get_by_text("coeval-hub · 15 rows").wait_for()

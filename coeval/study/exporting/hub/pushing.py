@@ -108,7 +108,9 @@ def preview_push(context: Context, person: Person, slug: str, target: Target) ->
                 "The task's name, description and guidelines, and its criteria with their guides.",
                 f"{n['drafts']:,} drafts, line by line, with the models' own words.",
                 f"{len(content.comments):,} texts that people wrote: reasons, wordings, lines they added. They go "
-                f"as they were written.{named}",
+                f"as they were written.{named}"
+                if content.comments
+                else "People have written nothing yet.",
             ],
             ids=[
                 "The ids of instances, documents and systems, as they were imported, and the labels of runs.",
