@@ -1,7 +1,8 @@
 """Writes the record of an ``oaieval`` run among the tests' data with the recorder of openai/evals.
 
 ``python write_openai_record.py FOLDER`` in an environment of its own (evals 3.0.1, and of what it depends on
-blobfile, lz4, zstandard, openai, pyyaml, backoff, tqdm, tiktoken). Its way to Snowflake, which nothing here takes, is left out.
+blobfile, lz4, zstandard, openai, pyyaml, backoff, tqdm, tiktoken). Its way to Snowflake, which nothing here takes, is
+left out.
 """
 
 import json
