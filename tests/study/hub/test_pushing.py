@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -196,6 +197,15 @@ def test_a_name_that_others_have(studied: Context, owner: Person, hub: HubStub) 
     with pytest.raises(InputError, match="HF_TOKEN may not see it: give another name"):
         push(studied, owner)
     assert not hub.commits
+
+
+def test_without_pyarrow_it_is_said_what_to_install(
+    studied: Context, owner: Person, hub: HubStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r'pip install "coeval\[hub\]"'):
+        look(studied, owner)
+    assert not hub.exists
 
 
 def test_the_card_and_croissant(studied: Context, owner: Person, hub: HubStub, tmp_path: Path) -> None:
