@@ -24,8 +24,8 @@ def load_records(path: Path) -> Iterator[Node]:
         yield from _rows(path)
         return
     if path.suffix.lower() in LINES:  # one record at a time is in memory
-        for number, (_, record) in enumerate(jsonl_file.read_records(path), 1):
-            yield Node(dict(record), f"{path.name}, entry {number}")
+        for number, (_, fields) in enumerate(jsonl_file.read_records(path), 1):
+            yield Node(dict(fields), f"{path.name}, entry {number}")
         return
     file = load_node(path)
     records = [file] if isinstance(file.value, dict) and "data" not in file.value else None
