@@ -49,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_criteria(commands, task)
     add_draft(commands, task)
     add_batch(commands, task, common)
-    add_judge(commands)
+    add_judge(commands, task)
     add_output(commands, task)
     add_export(commands, task)
     add_plan(commands, task)

@@ -81,7 +81,8 @@ class Draft:
     """The model's evaluation of one instance by one criterion: immutable, with its provenance.
 
     ``score`` is None exactly when ``status`` is unscored; ``reason`` then says why and ``raw`` holds the
-    model's own words. ``samples`` are the scores of the single answers where more than one was asked for.
+    model's own words. ``samples`` are the scores of the single answers where more than one was asked for;
+    ``probabilities`` those of the scale's steps, where log-probabilities were.
     """
 
     instance: int
@@ -92,6 +93,7 @@ class Draft:
     reason: str = ""
     raw: str = ""
     samples: tuple[float, ...] = ()
+    probabilities: tuple[float, ...] = ()
     attempt: int = 1
     run: int = 0
     id: int = 0

@@ -61,6 +61,21 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedLine:
+    """What a judge, by the label of its run, said of an instance by a criterion; ``score`` is None where unscored.
+
+    ``samples`` and ``probabilities`` as in ``Draft``.
+    """
+
+    judge: str
+    instance: str
+    criterion: str
+    score: float | None
+    samples: tuple[float, ...] = ()
+    probabilities: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FittedJudge:
     """A judge as it was fitted on the dev part, as JSON; ``hash`` is that of the text."""
 
@@ -68,4 +83,30 @@ class FittedJudge:
     hash: str
     fitted_by: str = ""
     fitted_at: str = ""
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunExample:
+    """A worked example that a run's questions show, as JSON, from a ``document``; ``base`` is the run without it."""
+
+    base: int
+    document: str
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A sharper wording that the model proposed for a criterion; ``taken`` is None until an owner decides."""
+
+    criterion: int
+    before: str
+    """The criterion's text as it was."""
+    text: str
+    anchors: tuple[tuple[int, str], ...] = ()
+    why: str = ""
+    model: str = ""
+    proposed_by: str = ""
+    proposed_at: str = ""
+    taken: bool | None = None
     id: int = 0

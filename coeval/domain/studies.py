@@ -27,7 +27,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class ImportedDraft:
-    """A draft as read from a file: instance by external id, criterion by text."""
+    """A draft as read from a file: instance by external id, criterion by text; see ``Draft``."""
 
     instance: str
     criterion: str
@@ -36,6 +36,7 @@ class ImportedDraft:
     reason: str = ""
     raw: str = ""
     samples: tuple[float, ...] = ()
+    probabilities: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 from coeval.domain import MAX_REMARK, Guide, Scale
 from coeval.errors import InputError
@@ -53,3 +55,12 @@ def guide_text(guide: Guide) -> str:
         f"Examples:\n{guide.examples}" if guide.examples else "",
     )
     return "\n".join(filter(None, parts))
+
+
+def sharpen_guide(guide: Guide, anchors: Iterable[tuple[int, str]]) -> Guide:
+    """A guide with new meanings of scores in the place of those that it has of the same scores.
+
+    >>> sharpen_guide(Guide(anchors=((1, "bad"), (2, "poor"))), [(1, "wrong")]).anchors
+    ((1, 'wrong'), (2, 'poor'))
+    """
+    return replace(guide, anchors=tuple(sorted({**dict(guide.anchors), **dict(anchors)}.items())))

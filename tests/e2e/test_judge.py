@@ -17,12 +17,16 @@ from coeval.domain import Role
 from coeval.judge.artifact.files import parse_judge
 from coeval.judge.certificate.schema import Certificate
 from coeval.study.access import OPERATOR, Context
+from coeval.study.importing.importing import import_study
+from coeval.study.judging.fitting import fit_judge
+from coeval.study.judging.sealing import seal_task
 from coeval.study.people.sessions import set_role, sign_in
 from tests.browser.test_access import faults
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.live_server import ROOT
 from tests.support.serving.server import Running
-from tests.support.studies.judged_study import OVERRATED, serve_judged
+from tests.support.studies.judged_study import OVERRATED, WORDING, serve_judged
+from tests.support.studies.unsure_study import THRESHOLD, UNSURE_LINES, make_unsure_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -68,6 +72,36 @@ def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
     return done.returncode
 
 
+def take_examples(page: Page) -> None:
+    """Look at what would be shown to the judge, and why; take all but one."""
+    page.get_by_role("button", name="Examples from corrections").click()
+    page.get_by_label("Examples by each criterion").fill("2")
+    page.get_by_role("button", name="Choose examples").click()
+    shown = page.locator("#examples-shown section")
+    shown.nth(3).wait_for()
+    assert shown.count() == 4 and "The judge said " in shown.first.inner_text()
+    page.get_by_role("checkbox", name="Example 4").uncheck()
+    page.get_by_role("button", name="Draft a run with these").click()
+    page.get_by_text("3 examples” is being drafted").wait_for()
+
+
+def decide_wordings(page: Page) -> None:
+    """Leave the first proposal, take the second: a vote is open then."""
+    page.get_by_role("button", name="Wording from corrections").click()
+    page.locator("#wording-criterion input").click()
+    page.get_by_role("option", name=OVERRATED).click()
+    for decision, said in (
+        ("Leave the criterion as it is", "Left:"),
+        ("Take it to the vote", "Taken: the vote"),
+    ):
+        page.get_by_role("button", name="Propose a wording").click()
+        page.locator("#wording-shown ins").first.wait_for()
+        assert WORDING in page.locator("#wording-shown .wording").inner_text().replace("\n", "")
+        page.get_by_role("button", name=decision).click()
+        page.get_by_text(said).wait_for()
+        page.locator("#wording-shown ins").first.wait_for(state="hidden")
+
+
 def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     server: Running, page: Page, tmp_path: Path
 ) -> None:
@@ -86,6 +120,8 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     kept.filter(has_text=f"Calibration by “{OVERRATED}”").wait_for()
     assert kept.count() == 1
     assert "The seal has not been opened yet." in page.locator("#judge-openings").inner_text()
+    take_examples(page)
+    decide_wordings(page)
 
     page.get_by_role("button", name="Open the seal and certify").click()
     page.get_by_text("to open it now, type “opening 1”").wait_for()
@@ -138,3 +174,50 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     page.goto(f"{server.url}/?task=judged&tab=judge")
     page.get_by_text("The team sees the judge").wait_for()
     assert not page.locator("#judge-steps").is_visible()
+
+
+@pytest.fixture
+def unsure(context: Context) -> Iterator[str]:
+    """A judge whose scores were imported, learned, with a threshold."""
+    for name in ("Olu", "Dee"):
+        sign_in(context, name)
+    import_study(context, OPERATOR, make_unsure_study())
+    seal_task(context, OPERATOR, "demo")
+    fit_judge(context, OPERATOR, "demo", wishes=THRESHOLD)
+    with Running(context) as live:
+        yield live.url
+
+
+def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_judge_is_taken_away(
+    unsure: str, page: Page
+) -> None:
+    page.set_default_timeout(60_000)
+    enter(page, unsure, "Olu")
+    page.goto(f"{unsure}/?task=demo&tab=judge")
+    page.get_by_text(f"nobody has scored {len(UNSURE_LINES)} of these").wait_for()
+    page.get_by_text(f"The list: {len(UNSURE_LINES)} lines, the least sure first").click()
+    assert page.locator("#judge-people tbody tr").count() == len(UNSURE_LINES)
+    page.get_by_role("button", name="Assign these lines to the team").click()
+    page.get_by_text(f"the team is asked for {len(UNSURE_LINES)} lines").wait_for()
+
+    assert not page.get_by_role("link", name="judge.json", exact=True).count()
+    page.get_by_label("Model that is to judge").fill("other-model")
+    link = page.locator("#supplied-link a[href*='model=other-model']")
+    link.wait_for()
+    with page.expect_download() as taken:
+        link.click()
+    (asking,) = parse_judge(taken.value.path().read_bytes()).judges
+    assert asking.supplied and asking.model == "other-model" and asking.templates
+
+    page.context.clear_cookies()
+    enter(page, unsure, "Dee")
+    page.goto(f"{unsure}/?task=demo&tab=scrutiny")
+    page.get_by_text(f"of {len({name for name, _ in UNSURE_LINES})}", exact=True).first.wait_for()
+
+    page.context.clear_cookies()
+    enter(page, unsure, "Olu")
+    page.goto(f"{unsure}/?task=demo&tab=judge")
+    page.get_by_role("button", name="Ask for everything again").click()
+    page.get_by_role("button", name="Ask for everything again").wait_for(state="hidden")
+    settle(page)
+    assert not faults(page)

@@ -1,4 +1,4 @@
-"""``python -m coeval judge run|gate|check|schema``: a judge from its file, without a study."""
+"""``python -m coeval judge run|gate|check|schema``: a judge from its file; the other commands make it from a study."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coeval.cli.judging.making import add_making, write_whole
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from coeval.domain import Instance
     from coeval.judge.running.judge import Asked, Judge
 
+KINDS = "seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
 
-def add_judge(commands: argparse._SubParsersAction) -> None:
-    judge = commands.add_parser("judge", help="score outputs by a judge.json, hold a gate, check for drift")
-    kinds = judge.add_subparsers(required=True, metavar="run|gate|check|schema")
+
+def add_judge(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
+    judge = commands.add_parser(
+        "judge", help="make a judge.json of a study, score outputs by it, hold a gate"
+    )
+    kinds = judge.add_subparsers(
+        required=True, metavar="seal|learn|examples|wording|people|certify|take|run|gate|check|schema"
+    )
+    add_making(kinds, task)
     asking = _build_asking()
     inputs = _build_inputs()
     run = kinds.add_parser("run", parents=[asking, inputs], help="score every output by every criterion")
@@ -125,7 +134,7 @@ def _run(options: argparse.Namespace) -> None:
     table = _score(judge, instances, options)
     text = to_csv(table)
     if options.out:
-        _write(options.out, text)
+        write_whole(options.out, text.encode("utf-8"))
     else:
         print(text, end="")
     _tell(table)
@@ -156,17 +165,6 @@ def _read_asked(options: argparse.Namespace) -> Asked:
         prices=Prices(options.price_in, options.price_out),
         replay=getattr(options, "replay", False),
     )
-
-
-def _write(path: Path, text: str) -> None:
-    from coeval.errors import InputError
-
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def _tell(table: pd.DataFrame) -> None:

@@ -130,6 +130,7 @@ def _draft(record: dict[str, Any], instance: Instance) -> ImportedDraft:
         reason=_text(record["reason"]),
         raw=_text(record["raw"]),
         samples=tuple(float(sample) for sample in record["samples"]),
+        probabilities=tuple(float(share) for share in record.get("probabilities", ())),
     )
 
 

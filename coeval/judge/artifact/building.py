@@ -39,12 +39,13 @@ def describe_criterion(criterion: Criterion) -> JudgeCriterion:
     )
 
 
-def describe_asking(judge: str, protocol: Protocol, endpoint: str = "") -> Asking:
+def describe_asking(judge: str, protocol: Protocol, endpoint: str = "", *, supplied: bool = False) -> Asking:
     """How one judge asks, with every prompt text of its protocol.
 
     Args:
         judge: what the fitted parts call it.
         endpoint: the address that answered, without secrets (``coeval.settings.show_address``).
+        supplied: whether the owner says that it asks so, and no answer of it was seen.
 
     Raises:
         InputError: the protocol compares outputs or needs assistants, which a file cannot hold.
@@ -57,6 +58,7 @@ def describe_asking(judge: str, protocol: Protocol, endpoint: str = "") -> Askin
     texts = {name: read_whole(name, options.templates) for name in dict.fromkeys(protocol.prompt_templates)}
     return Asking(
         judge=judge,
+        supplied=supplied,
         model=options.model,
         endpoint=endpoint,
         protocol=options.protocol,

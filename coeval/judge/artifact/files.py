@@ -118,13 +118,19 @@ def _first_problem(error: Exception) -> str:
     return f"{place}: {said[:300]}{more}"
 
 
-def _without_names(judge: JudgeFile, names: Collection[str]) -> JudgeFile:
-    pattern = _pattern(names)
-    if pattern is None or not judge.fitted.examples:
-        return judge
+def hide_names(text: str, names: Collection[str]) -> str:
+    """A text with “somebody” in place of every name.
 
+    >>> hide_names("As Ana says.", ["Ana"])
+    'As somebody says.'
+    """
+    pattern = _pattern(names)
+    return pattern.sub(SOMEBODY, text) if pattern else text
+
+
+def _without_names(judge: JudgeFile, names: Collection[str]) -> JudgeFile:
     def cleaned(example: Example) -> Example:
-        return example.model_copy(update={"reason": pattern.sub(SOMEBODY, example.reason)})
+        return example.model_copy(update={"reason": hide_names(example.reason, names)})
 
     fitted = judge.fitted.model_copy(update={"examples": tuple(map(cleaned, judge.fitted.examples))})
     return judge.model_copy(update={"fitted": fitted})

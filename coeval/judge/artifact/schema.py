@@ -78,6 +78,8 @@ class Asking(Part):
 
     judge: Name
     """What the fitted parts call it."""
+    supplied: bool = False
+    """Its scores were imported, and how it asks is what the owner says: nothing has seen it ask in this way."""
     model: Annotated[str, Field(min_length=1, max_length=500)]
     endpoint: Annotated[str, Field(max_length=2000, pattern=r"^[^@?#]*$")] = ""
     """The address that answered in the study, without user names, passwords and parameters; only told, never used."""

@@ -59,7 +59,14 @@ JudgeAgain = Callable[[Sequence[Question]], Awaitable[Sequence[Verdict]]]
 def choose_examples(
     corrections: Sequence[Correction], criterion: str, number: int, salt: str
 ) -> tuple[Example, ...]:
-    """Up to ``number`` examples by one criterion, the most informative first within each score.
+    """Up to ``number`` examples by one criterion; see ``choose_corrections``."""
+    return tuple(make_example(c, salt) for c in choose_corrections(corrections, criterion, number, salt))
+
+
+def choose_corrections(
+    corrections: Sequence[Correction], criterion: str, number: int, salt: str
+) -> tuple[Correction, ...]:
+    """Up to ``number`` corrections by one criterion to make examples of, the most informative first within each score.
 
     Scores take turns, from the one with the most disagreement. Where people disagree about a line by more than a step
     it is no example. Equal choices are settled by the salted hash of the document, so the choice is the same every
@@ -80,7 +87,7 @@ def choose_examples(
                 del by_score[score]
             elif len(chosen) < number:
                 chosen.append(fresh[0])
-    return tuple(_example(c, salt) for c in chosen)
+    return tuple(chosen)
 
 
 def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
@@ -98,7 +105,8 @@ def _agreed(corrections: Sequence[Correction]) -> list[Correction]:
     return agreed
 
 
-def _example(correction: Correction, salt: str) -> Example:
+def make_example(correction: Correction, salt: str) -> Example:
+    """A correction as the example that a question shows, its texts shortened."""
     return Example(
         input=shorten_middle(correction.input),
         output=shorten_middle(correction.output),

@@ -110,6 +110,27 @@ async def learn_with_examples(
     return _learn(best[2], wishes, judge, comparisons, told, chosen, before)
 
 
+def learn_beside_examples(
+    labels: Labels,
+    asked: Labels,
+    examples: tuple[Example, ...],
+    *,
+    judge: str,
+    wishes: Wishes = Wishes(),
+) -> Study:
+    """As ``learn_with_examples``, for examples that people took and a judge that was asked with them already.
+
+    ``asked`` holds its answers alone, each given with examples of other documents; ``judge`` is the one without.
+    """
+    comparisons = _count(labels, wishes) + 1
+    before = judged_lines(labels, Fitted(jury=jury.single_judge(labels, judge)).apply(labels.judges))
+    after = judged_lines(asked, Fitted().apply(asked.judges))
+    told = compare(EXAMPLES, f"{len(examples)} examples", "", before, after, comparisons)
+    if not told.kept:
+        return _learn(labels, wishes, judge, comparisons, (told,), ())
+    return _learn(asked, wishes, asked.members[0], comparisons, (told,), examples, before)
+
+
 def _learn(
     labels: Labels,
     wishes: Wishes,

@@ -163,7 +163,12 @@ class Judge:
         criteria = {number: each.text for number, each in enumerate(self.file.criteria, 1)}
         scales = {number: each.build().scale for number, each in enumerate(self.file.criteria, 1)}
         rows = [
-            (instance, criteria[by], name, *summarise_answers(draft.score, draft.samples, scales[by]))
+            (
+                instance,
+                criteria[by],
+                name,
+                *summarise_answers(draft.score, draft.samples, scales[by], draft.probabilities),
+            )
             for (name, instance, by), draft in drafts.items()
         ]
         judges = pd.DataFrame(rows, columns=[*JUDGES, PROBABILITIES])

@@ -113,4 +113,4 @@ def read_verdict(answers: tuple[Answer, ...], read: Read, scale: Scale, *, logpr
     if expected is None:
         return Verdict(parsed, raw, problem=f"The model answered {parsed.score:g}, but {NO_LOGPROBS}.")
     note = f"Expected score from log-probabilities; {expected.mass:.0%} of the probability is on the scale."
-    return Verdict(parsed, raw, expected.score, note=note)
+    return Verdict(parsed, raw, expected.score, note=note, probabilities=expected.probabilities)

@@ -15,13 +15,17 @@ from coeval.llm.reading.quotes import find_quotes
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer as read: ``score`` may be the expected one, ``note`` then says so; ``raw`` is all that was said."""
+    """One answer as read: ``score`` may be the expected one, ``note`` then says so; ``raw`` is all that was said.
+
+    ``probabilities`` of the scale's steps are known where log-probabilities were asked for.
+    """
 
     evaluation: ParsedEvaluation
     raw: str
     score: float | None = None
     problem: str = ""
     note: str = ""
+    probabilities: tuple[float, ...] = ()
 
 
 def unread_problem(why: str, answer: Answer) -> str:
@@ -74,7 +78,13 @@ def combine_verdicts(verdicts: Sequence[Verdict], criterion: Criterion, instance
         reason=" ".join(notes),
         raw=nearest.raw,
         samples=scores if len(verdicts) > 1 else (),
+        probabilities=_mean_probabilities([one.probabilities for one in read if one.probabilities]),
     )
+
+
+def _mean_probabilities(given: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """The mean of each step's over the answers."""
+    return tuple(math.fsum(step) / len(given) for step in zip(*given, strict=True))
 
 
 def _rows(

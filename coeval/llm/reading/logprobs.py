@@ -14,10 +14,14 @@ MAX_PLACES = 50
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The mean of the scale's steps under the model's probabilities, which add up to ``mass`` on the scale."""
+    """The mean of the scale's steps under the model's probabilities, which add up to ``mass`` on the scale.
+
+    ``probabilities`` are those of each step, brought to one.
+    """
 
     score: float
     mass: float
+    probabilities: tuple[float, ...] = ()
 
 
 def expected_score(
@@ -42,7 +46,8 @@ def expected_score(
     mass = math.fsum(weights.values())
     if mass <= 0:
         return None
-    return Expected(math.fsum(step * weight for step, weight in weights.items()) / mass, min(1.0, mass))
+    score = math.fsum(step * weight for step, weight in weights.items()) / mass
+    return Expected(score, min(1.0, mass), tuple(weight / mass for weight in weights.values()))
 
 
 def _score_place(texts: list[str], scale: Scale, read: Callable[[str], float | None]) -> int | None:

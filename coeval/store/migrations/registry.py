@@ -44,6 +44,10 @@ from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 from coeval.store.migrations.m105_seal import m105_seal
 from coeval.store.migrations.m106_certificate_labels import m106_certificate_labels
 from coeval.store.migrations.m110_task_source import m110_task_source
+from coeval.store.migrations.m115_draft_probabilities import m115_draft_probabilities
+from coeval.store.migrations.m116_asked_line import m116_asked_line
+from coeval.store.migrations.m117_run_example import m117_run_example
+from coeval.store.migrations.m118_wording import m118_wording
 from coeval.store.migrations.m123_cancelled_round import m123_cancelled_round
 from coeval.store.migrations.m124_run_archive import m124_run_archive
 from coeval.store.migrations.m125_task_team import m125_task_team
@@ -85,6 +89,10 @@ for migration in (
     m105_seal,
     m106_certificate_labels,
     m110_task_source,
+    m115_draft_probabilities,
+    m116_asked_line,
+    m117_run_example,
+    m118_wording,
     m123_cancelled_round,
     m124_run_archive,
     m125_task_team,

@@ -21,9 +21,11 @@ from coeval.errors import InputError, NotFoundError, StaleError
 from coeval.rules import ballots
 from coeval.rules.arms import Design, tells_system
 from coeval.rules.ballots import Tally
+from coeval.rules.criterion_guides import sharpen_guide
 from coeval.rules.doubts import Finding, lint_criteria
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
+from coeval.store.queries.judging import corrections
 from coeval.store.queries.scrutiny import assignments, review
 from coeval.study.access import EVERYONE, OWNERS, Context, require_task, use_case
 
@@ -306,12 +308,25 @@ def establish(
             return _same_or_refused(previous, chosen, person)
         kept = {c.text: c for c in previous.criteria} if previous else {}
         members = [
-            kept.get(choice.text) or Criterion(choice.text, origin=choice.origin, scale=task.scale)
+            kept.get(choice.text)
+            or _find_sharper(db, task, choice.text, previous)
+            or Criterion(choice.text, origin=choice.origin, scale=task.scale)
             for choice in chosen
         ]
         established = criteria.add_criteria_set(db, task.id, members, person.name)
         assignments.refresh_states(db, task.id, [criterion.id for criterion in established.criteria])
     return established
+
+
+def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | None) -> Criterion | None:
+    """The criterion that a wording which an owner took makes of an earlier one: its name, scale and guide stay."""
+    taken = [one for one in corrections.list_wordings(db, task.id) if one.taken and one.text == text]
+    members = {one.id: one for one in (previous.criteria if previous else ())}
+    before = members.get(taken[-1].criterion) if taken else None
+    if before is None:
+        return None
+    guide = sharpen_guide(before.guide, taken[-1].anchors)
+    return Criterion(text, before.name, Origin.LLM, before.scale, guide=guide)
 
 
 def _same_or_refused(

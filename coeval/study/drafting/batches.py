@@ -127,7 +127,7 @@ async def _write_helps(
 def _questions(context: Context, prepared: Prepared) -> Iterator[tuple[Request, int]]:
     next_attempt = comparisons.next_attempt if prepared.protocol.compares else drafts.next_attempt
     for item in prepared.items:
-        asked = questions_of(context, prepared.protocol, item)
+        asked = questions_of(context, prepared.beside, item)
         with context.store.read() as db:
             attempts = [next_attempt(db, prepared.run.id, item.instance, number) for number in item.criteria]
         first = (max(attempts) - 1) * SAMPLES_PER_ATTEMPT

@@ -160,7 +160,7 @@ class _Work:
             attempts = {number: count(db, run, item.instance, number) for number in item.criteria}
         assert instance is not None
         ask = _further(self.ask, max(attempts.values()))
-        judged = await judge_item(self.prepared.protocol, ask, item, instance, RETRY)
+        judged = await judge_item(self.prepared.beside(instance), ask, item, instance, RETRY)
         return _Judged(item.instance, attempts, judged)
 
     def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
@@ -226,6 +226,7 @@ class _Judged:
                 reason=draft.reason,
                 raw=draft.raw,
                 samples=draft.samples,
+                probabilities=draft.probabilities,
                 attempt=self.attempts[criterion],
             )
             for criterion, draft in self.judgment.drafts.items()

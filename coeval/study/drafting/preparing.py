@@ -14,19 +14,25 @@ from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.store import Database
 from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import comparisons, drafts, judge_helps
+from coeval.store.queries.judging import corrections
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.drafting.assistants import choose_assistants, ensure_scores
 from coeval.study.drafting.run_settings import RunSettings
+from coeval.study.drafting.shown_examples import Beside
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A pre-fill ready to go: the run, its protocol, and the items still to be judged."""
+    """A pre-fill ready to go: the run, its protocol, and the items still to be judged.
+
+    ``beside`` gives the protocol for an instance: with the run's examples, where it shows any.
+    """
 
     task: Task
     run: Run
     protocol: Protocol
     items: list[Item]
+    beside: Beside
 
 
 @use_case(OWNERS)
@@ -51,7 +57,8 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
     with context.store.write() as db:
         run = _ensure_run(db, task, current, settings, protocol)
         pairs = list(list_left(db, task, run, current, settings))
-    return Prepared(task, run, protocol, protocol.group(pairs))
+        shown = corrections.list_run_examples(db, task.id).get(run.id, ())
+    return Prepared(task, run, protocol, protocol.group(pairs), Beside(protocol, shown))
 
 
 def needs_plan(settings: RunSettings) -> bool:
@@ -99,12 +106,13 @@ def _list_rivals(context: Context, instance: Instance) -> list[Instance]:
         return comparisons.list_rivals(db, instance)
 
 
-def questions_of(context: Context, protocol: Protocol, item: Item) -> Questions:
+def questions_of(context: Context, protocol: Protocol | Beside, item: Item) -> Questions:
     """The questions of an item, as ``Protocol.render_calls`` gives them."""
     with context.store.read() as db:
         instance = tasks.get_instance(db, item.instance)
     assert instance is not None
-    return protocol.render_calls(item, instance)
+    chosen = protocol(instance) if isinstance(protocol, Beside) else protocol
+    return chosen.render_calls(item, instance)
 
 
 _LATER = {

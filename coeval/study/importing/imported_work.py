@@ -156,6 +156,7 @@ class _Runs:
             reason=draft.reason,
             raw=draft.raw,
             samples=draft.samples,
+            probabilities=draft.probabilities,
         )
 
     def _compare(self, db: Database, label: str, given: Sequence[Draft]) -> None:

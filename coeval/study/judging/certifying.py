@@ -11,7 +11,7 @@ import pandas as pd
 from coeval import __version__
 from coeval.clock import now
 from coeval.domain import CriteriaSet, Group, Person
-from coeval.domain.seals import Opening, Part, Seal
+from coeval.domain.seals import JudgedLine, Opening, Part, Seal
 from coeval.errors import InputError, NotFoundError
 from coeval.judge.certificate.proving import MARGIN, Facts, write_certificate
 from coeval.judge.certificate.schema import Certificate, EarlierOpening
@@ -23,7 +23,7 @@ from coeval.store.queries.people import members
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.judging.fitting import read_frozen, require_criteria
 from coeval.study.judging.hashing import describe_lines
-from coeval.study.judging.labelling import Chosen, Judged, choose_labels, name_person
+from coeval.study.judging.labelling import Chosen, choose_labels, name_person
 from coeval.study.judging.sealing import require_seal
 
 LEAST_MARGIN, MOST_MARGIN = 0.01, 0.5
@@ -37,7 +37,7 @@ class Ready:
     criteria: CriteriaSet
     frozen: FrozenJudge
     dev: Chosen
-    judged: list[Judged]
+    judged: list[JudgedLine]
     openings: list[Opening]
     documents: dict[Part, int]
     groups: dict[int, Group]
@@ -101,7 +101,7 @@ def _prepare(db: Database, slug: str) -> Ready:
         )
     judged = labels.list_judged(db, task.id, current.id, seal, Part.CERTIFICATE)
     frozen = read_frozen(stored)
-    absent = set(frozen.members) - {judge for judge, _, _, score, _ in judged if score is not None}
+    absent = set(frozen.members) - {line.judge for line in judged if line.score is not None}
     if absent:
         names = ", ".join(f"“{name}”" for name in sorted(absent))
         raise InputError(

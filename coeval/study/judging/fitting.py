@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coeval.domain import CriteriaSet, Person, Run, Task
-from coeval.domain.seals import FittedJudge, Part, Seal
+from coeval.domain.seals import FittedJudge, Part, RunExample, Seal
 from coeval.errors import InputError, NotFoundError
 from coeval.judge.certificate.proving import hash_table
 from coeval.judge.certificate.rivals import as_number
+from coeval.judge.fitted import Example
 from coeval.judge.frozen import (
     FrozenJudge,
     describe_baselines,
@@ -16,11 +18,11 @@ from coeval.judge.frozen import (
     describe_tried,
     list_members,
 )
-from coeval.judge.learning.learn import Study, Wishes, learn
+from coeval.judge.learning.learn import Study, Wishes, learn, learn_beside_examples
 from coeval.store import Database
 from coeval.store.queries import criteria
 from coeval.store.queries.drafting import drafts
-from coeval.store.queries.judging import labels, seals
+from coeval.store.queries.judging import corrections, labels, seals
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.judging.labelling import Chosen, choose_labels
 from coeval.study.judging.sealing import require_seal
@@ -28,11 +30,17 @@ from coeval.study.judging.sealing import require_seal
 
 @dataclass(frozen=True)
 class DevStudy:
-    """What a judge is fitted from: the dev part and nothing of the other."""
+    """What a judge is fitted from: the dev part and nothing of the other. ``examples`` are by the id of their run."""
 
     seal: Seal
     runs: tuple[Run, ...]
     chosen: Chosen
+    examples: Mapping[int, tuple[RunExample, ...]]
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The labels of the runs that show no examples."""
+        return tuple(run.label for run in self.runs if run.id not in self.examples)
 
 
 @use_case(OWNERS)
@@ -42,8 +50,9 @@ def fit_judge(
     """Learn from people's scores of the dev part, and freeze the judge that comes of it; those before it stay.
 
     Args:
-        judge: the label of the run to start from; empty for the one that annotators see, or the only one.
-        wishes: which steps are tried; all by default. A jury is tried among all runs.
+        judge: the label of the run to start from; empty for the one that annotators see, or the only one. Where its
+            questions show examples, these are kept only if they help; else it starts from the run without them.
+        wishes: which steps are tried; all by default. A jury is tried among all runs without examples.
 
     Raises:
         NotFoundError: the task is not sealed, or has no criteria or no run.
@@ -64,7 +73,7 @@ def fit_judge(
         raise InputError(
             f"The run “{start.label}” has not scored any document of the dev part: draft with it first."
         )
-    frozen = _freeze(dev, start, learn(known, wishes or Wishes(), start.label))
+    frozen = _freeze(dev, *_learn(dev, start, wishes or Wishes()))
     with context.store.write() as db:
         text = frozen.model_dump_json()
         seals.record_fitted(db, dev.seal.id, FittedJudge(text, frozen.hash, person.name))
@@ -75,7 +84,21 @@ def _read_dev(db: Database, task: Task, slug: str) -> DevStudy:
     seal, current = require_seal(db, task.id, slug), require_criteria(db, task)
     given = labels.list_dev_labels(db, task.id, current.id, seal)
     judged = labels.list_judged(db, task.id, current.id, seal, Part.DEV)
-    return DevStudy(seal, tuple(drafts.list_runs(db, task.id)), choose_labels(given, judged, current))
+    runs, examples = tuple(drafts.list_runs(db, task.id)), corrections.list_run_examples(db, task.id)
+    return DevStudy(seal, runs, choose_labels(given, judged, current), examples)
+
+
+def _learn(dev: DevStudy, start: Run, wishes: Wishes) -> tuple[Run, Study]:
+    """The run that the judge starts from, and what was learned."""
+    known, shown = dev.chosen.labels, dev.examples.get(start.id, ())
+    plain = known.by_judges(dev.plain)
+    if not shown:
+        return start, learn(plain, wishes, start.label)
+    base = next(run for run in dev.runs if run.id == shown[0].base)
+    examples = tuple(Example.model_validate_json(one.json) for one in shown)
+    asked = known.by_judges([start.label])
+    study = learn_beside_examples(plain, asked, examples, judge=base.label, wishes=wishes)
+    return (start if study.fitted.examples else base), study
 
 
 def require_criteria(db: Database, task: Task) -> CriteriaSet:

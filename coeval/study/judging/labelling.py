@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from coeval.domain import Arm, CriteriaSet
-from coeval.domain.seals import Label
-from coeval.judge.labels import JUDGES, PEOPLE, Labels
+from coeval.domain.seals import JudgedLine, Label
+from coeval.judge.answers import summarise_answers
+from coeval.judge.labels import JUDGES, PEOPLE, PROBABILITIES, Labels
 
 UNAIDED = (Arm.BLIND, Arm.FIRST)
-Judged = tuple[str, str, str, float | None, tuple[float, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class Chosen:
     leaned: bool
 
 
-def choose_labels(given: Sequence[Label], judged: Sequence[Judged], criteria: CriteriaSet) -> Chosen:
+def choose_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Chosen:
     """The scores that no draft can have led, wherever the part has any; else those given beside the draft."""
     unaided = [label for label in given if label.arm in UNAIDED]
     kept = unaided or list(given)
@@ -38,7 +37,7 @@ def name_person(number: int) -> str:
     return f"person {number}"
 
 
-def _build_labels(given: Sequence[Label], judged: Sequence[Judged], criteria: CriteriaSet) -> Labels:
+def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria: CriteriaSet) -> Labels:
     people = pd.DataFrame(
         [
             (one.instance, one.document, one.system, one.criterion, name_person(one.person), one.score)
@@ -46,15 +45,28 @@ def _build_labels(given: Sequence[Label], judged: Sequence[Judged], criteria: Cr
         ],
         columns=list(PEOPLE),
     )
-    judges = pd.DataFrame(
-        [
-            (instance, criterion, judge, score, statistics.stdev(samples) if len(samples) > 1 else None)
-            for judge, instance, criterion, score, samples in judged
-        ],
-        columns=list(JUDGES),
-    )
     return Labels(
         people.astype({"score": float}),
-        judges.astype({"score": float, "spread": float}),
+        build_judges(judged, criteria),
         {criterion.text: criterion.scale for criterion in criteria.criteria},
     )
+
+
+def build_judges(judged: Sequence[JudgedLine], criteria: CriteriaSet) -> pd.DataFrame:
+    """Judges' scores as a table for ``Labels``; with the column ``PROBABILITIES`` where a run has log-probabilities.
+
+    What only shares of samples would say is in their spread, so that they are no further numbers to learn from.
+    """
+    scales = {criterion.text: criterion.scale for criterion in criteria.criteria}
+    rows = [
+        (
+            line.instance,
+            line.criterion,
+            line.judge,
+            *summarise_answers(line.score, line.samples, scales[line.criterion], line.probabilities)[:2],
+            line.probabilities or None,
+        )
+        for line in judged
+    ]
+    table = pd.DataFrame(rows, columns=[*JUDGES, PROBABILITIES]).astype({"score": float, "spread": float})
+    return table if any(line.probabilities for line in judged) else table.drop(columns=PROBABILITIES)

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coeval.domain import Arm, Person, Run
-from coeval.domain.seals import Opening, Part, Seal
+from coeval.domain import Arm, CriteriaSet, Criterion, Person, Run, Task
+from coeval.domain.seals import Opening, Part, Seal, Wording
 from coeval.errors import NotFoundError
 from coeval.judge.certificate.schema import Certificate
 from coeval.judge.frozen import FrozenJudge
+from coeval.store import Database
 from coeval.store.queries import criteria
 from coeval.store.queries.drafting import drafts
-from coeval.store.queries.judging import labels, seals
+from coeval.store.queries.judging import corrections, labels, seals
 from coeval.study.access import TEAM, Context, require_task, use_case
+from coeval.study.judging.deferring import Deferred, find_deferred
 from coeval.study.judging.fitting import read_frozen
+from coeval.study.judging.rebuilding import asked_here
 from coeval.study.judging.sealing import require_seal
+from coeval.study.scrutiny.asked import Asking, get_asking
 
 
 @dataclass(frozen=True)
 class JudgeState:
-    """``documents`` are those of each part, or, before the sealing, all there are; ``counts`` has (people, documents,
-    scores) by part and arm. ``certificates`` are in the order of their openings."""
+    """``documents`` are those of each part, or, before the sealing, all there are.
+
+    ``counts`` has (people, documents, scores) by part and arm; ``certificates`` are in the order of their openings.
+    ``imported`` are the members of the judge that did not ask here, ``with_examples`` the ids of runs whose questions
+    show examples; ``asking`` is what people are asked for alone, ``deferred`` what goes to them where the judge has a
+    threshold. ``wordings`` are those of criteria in force that are still to be taken or left.
+    """
 
     seal: Seal | None
     documents: dict[Part, int]
@@ -31,6 +40,12 @@ class JudgeState:
     fitted_at: str
     openings: tuple[Opening, ...]
     certificates: tuple[Certificate, ...]
+    criteria: tuple[Criterion, ...] = ()
+    imported: tuple[Run, ...] = ()
+    asking: Asking | None = None
+    with_examples: frozenset[int] = frozenset()
+    deferred: Deferred | None = None
+    wordings: tuple[Wording, ...] = ()
 
 
 @use_case(TEAM)
@@ -44,17 +59,33 @@ def get_judge_state(context: Context, person: Person, slug: str) -> JudgeState:
         if seal is None:
             return JudgeState(None, {}, {}, total, runs, None, "", (), ())
         stored, openings = seals.get_fitted(db, seal.id), tuple(seals.list_openings(db, seal.id))
+        frozen = read_frozen(stored) if stored else None
+        heard = frozen.members if frozen else ()
         return JudgeState(
             seal,
             seals.count_parts(db, seal.id),
             labels.count_labels(db, task.id, current.id, seal) if current else {},
             total,
             runs,
-            read_frozen(stored) if stored else None,
+            frozen,
             stored.fitted_at if stored else "",
             openings,
             tuple(Certificate.model_validate_json(one.certificate) for one in openings if one.certificate),
+            current.criteria if current else (),
+            tuple(run for run in runs if run.label in heard and not asked_here(run)),
+            get_asking(db, task.id),
+            frozenset(corrections.list_run_examples(db, task.id)),
+            find_deferred(db, task, current, frozen)
+            if current and frozen and frozen.fitted.deferral
+            else None,
+            _list_open(db, task, current),
         )
+
+
+def _list_open(db: Database, task: Task, current: CriteriaSet | None) -> tuple[Wording, ...]:
+    ids = {one.id for one in current.criteria} if current else set()
+    known = corrections.list_wordings(db, task.id)
+    return tuple(one for one in known if one.taken is None and one.criterion in ids)
 
 
 @use_case(TEAM)

@@ -15,7 +15,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.crowd.plans import get_plan
 from coeval.store.queries.people import members, teams
 from coeval.store.queries.people.teams import StoredTeam
-from coeval.store.queries.scrutiny import assignments
+from coeval.store.queries.scrutiny import asked, assignments
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.people.sessions import require_person
 
@@ -88,6 +88,8 @@ def ensure_share(context: Context, task: Task) -> bool:
         team = teams.get_team(db, task.id)
         if team is None or not team.per_instance:
             return False
+        if asked.is_asking(db, task.id):
+            return True  # what is asked for was shared out with the asking
         if teams.is_shared_out(db, task.id, team.members):
             return True
     with context.store.write() as db:
@@ -95,15 +97,26 @@ def ensure_share(context: Context, task: Task) -> bool:
     return True
 
 
+def share_asked(db: Database, task: Task) -> bool:
+    """Share out what is asked for now, or everything; whether the task's work is shared out at all."""
+    team = teams.get_team(db, task.id)
+    if team is None or not team.per_instance:
+        return False
+    _share_out(db, task, team)
+    return True
+
+
 def _share_out(db: Database, task: Task, team: StoredTeam) -> None:
-    """Give every instance to as many of the team as it lacks."""
+    """Give every instance, or every one that is asked for, to as many of the team as it lacks."""
+    only = set(asked.list_asked_instances(db, task.id))
+    units = [unit for unit in teams.list_units(db, task.id) if not only or unit[0] in only]
     seed = tasks.get_seed(db, task.id)
     held: dict[int, set[int]] = defaultdict(set)
     given = teams.list_given(db, task.id, team.members)
     for annotator, instance in [*given, *teams.list_judged_by_others(db, task.id, team.members)]:
         held[instance].add(annotator)
     shares = share_out(
-        group_documents(teams.list_units(db, task.id)), team.members, team.per_instance, seed,
+        group_documents(units), team.members, team.per_instance, seed,
         held=held, loads=Counter(annotator for annotator, _ in given),
     )  # fmt: skip
     for annotator, instances in shares.items():

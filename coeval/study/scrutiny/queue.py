@@ -26,6 +26,7 @@ from coeval.store.queries.scrutiny import assignments, inbox, submissions
 from coeval.study.access import Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
 from coeval.study.people.teams import ensure_share
+from coeval.study.scrutiny.asked import ensure_asked, narrow_criteria
 from coeval.study.scrutiny.queue_places import Place, Where, find_place, get_ready, is_waiting
 from coeval.study.scrutiny.showing import ensure_open, get_evaluation
 
@@ -71,7 +72,8 @@ def ensure_queue(context: Context, person: Person, task: Task) -> None:
     Raises:
         NotAllowedError: the task is given out by a plan, and not to this person.
     """
-    if ensure_work(context, person, task) or ensure_share(context, task):
+    given = ensure_work(context, person, task) or ensure_share(context, task)
+    if given or ensure_asked(context, person, task):
         return
     with context.store.read() as db:
         if not assignments.has_unassigned(db, person.id, task.id):
@@ -117,7 +119,7 @@ def open_sheet(context: Context, person: Person, task: Task, where: Where) -> tu
     with context.store.read() as db:
         current = require_set(db, task)
         assignment = first.assignment
-        others = (criterion for criterion in current.criteria if criterion != first.criterion)
+        others = (criterion for criterion in first.criteria if criterion != first.criterion)
         return first, *(
             build_step(db, person, task, current, where.which, (assignment, criterion))
             for criterion in others
@@ -169,10 +171,12 @@ def build_step(
 
 def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base: Step, place: Place) -> Step:
     assignment, criterion = place
+    mine = narrow_criteria(db, person, task, current, assignment.instance, criterion.id)
     evaluation = get_evaluation(db, task, assignment, criterion)
     done = frozenset(submissions.list_done(db, person.id, assignment.instance))
     return replace(
         base,
+        criteria=mine.criteria,
         assignment=assignment,
         instance=tasks.get_instance(db, assignment.instance),
         criterion=criterion,

@@ -13,6 +13,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.store.queries.scrutiny.assignments import Drafted
+from coeval.study.scrutiny.asked import narrow_criteria
 
 
 class Move(StrEnum):
@@ -54,6 +55,8 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
     ids = [criterion.id for criterion in current.criteria]
     if where.criterion is not None and where.criterion not in ids:
         raise NotFoundError("That criterion is not in the current criteria set: reload the page.")
+    whole, current = current, narrow_criteria(db, person, task, current, here.instance, where.criterion)
+    ids = [criterion.id for criterion in current.criteria]
     at = ids.index(where.criterion) if where.criterion is not None else 0
     if where.move is Move.HERE:
         return here, _pick_criterion(db, person, here, current, where.criterion, ready)
@@ -67,7 +70,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
         left = _unfinished_here(db, person, here, current, at, ready)
         if left is not None:
             return here, left
-    return _elsewhere(db, person, task, current, here, where, ready)
+    return _elsewhere(db, person, task, whole, here, where, ready)
 
 
 def get_ready(db: Database, task: Task, current: CriteriaSet) -> Drafted | None:
@@ -111,10 +114,12 @@ def _elsewhere(
     if assignment is None and leaving:
         return None
     if assignment is None or (assignment.instance == here.instance and not leaving):
-        return here, _pick_criterion(db, person, here, current, where.criterion, ready)
+        mine = narrow_criteria(db, person, task, current, here.instance, where.criterion)
+        return here, _pick_criterion(db, person, here, mine, where.criterion, ready)
+    mine = narrow_criteria(db, person, task, current, assignment.instance)
     if where.move is Move.PREVIOUS:
-        return assignment, current.criteria[-1]
-    return assignment, _pick_criterion(db, person, assignment, current, None, ready)
+        return assignment, mine.criteria[-1]
+    return assignment, _pick_criterion(db, person, assignment, mine, None, ready)
 
 
 def _candidates(

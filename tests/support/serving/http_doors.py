@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from coeval.rules.aliases import Aliases
@@ -316,6 +317,7 @@ def downloads() -> list[Door]:
 def judge_tab() -> list[Door]:
     """Of tasks with too few documents to be sealed, so that whatever follows the seal says so."""
     files, sealed = "/download/{task}/judge/", "not sealed yet"
+    pressed = partial(event, MAIN, first=("judge",))
     return [
         Door("judging.state.get_judge_state", event(MAIN, "judge", "select"), part=True),
         Door("judging.sealing.seal_task", event(MAIN, "judge-seal-go", first=("judge",)), says="at least 2"),
@@ -324,6 +326,13 @@ def judge_tab() -> list[Door]:
         Door("judging.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
         Door("judging.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
         Door("judging.exporting.export_judge", at("GET", f"{files}judge.json"), says=sealed),
+        Door("judging.examples.propose_examples", pressed("examples-choose"), says=sealed),
+        Door("judging.examples.take_examples", pressed("examples-take"), says=sealed),
+        Door("judging.wordings.propose_wording", pressed("wording-propose"), says=sealed),
+        Door("judging.wordings.take_wording", pressed("wording-take"), says="no proposed wording"),
+        Door("judging.wordings.leave_wording", pressed("wording-leave"), says="no proposed wording"),
+        Door("judging.deferring.assign_deferred", pressed("people-assign"), says=sealed),
+        Door("judging.deferring.end_asking", pressed("people-end"), says="asked for everything already"),
     ]
 
 
@@ -568,6 +577,7 @@ ELSEWHERE = {
     "coeval.study.importing.importing.import_study": "study/importing/demo.py",
     "coeval.study.drafting.before.comparing.run_pilot": "cli/judging/drafting.py",
     "coeval.study.criteria.listed.establish_list": "cli/criteria.py",
+    "coeval.study.judging.deferring.list_deferred": "cli/judging/making.py",
 }
 """Use cases that no route and no event leads to, with the file that calls them; none where only Python does."""
 

@@ -19,6 +19,7 @@ from coeval.study.importing.importing import import_study
 from tests.support.models.openai_stub import Stub, start_stub
 
 FAIR, OVERRATED = "Be true.", "Be brief."
+WORDING = "Be brief: no sentence too many."
 PEOPLE = ("Ana", "Ben", "Cem")
 _WORTH = re.compile(r"worth (\d)")
 
@@ -56,13 +57,20 @@ def make_judged_study(documents: int = 24, seed: int = 5) -> Study:
 
 
 def worth_of(text: str) -> int:
-    """What the output in a text is worth; the last, as examples come before it."""
-    return int(_WORTH.findall(text)[-1])
+    """What the output in a text is worth; the first, as examples stand with the criterion, after it."""
+    return int(_WORTH.findall(text)[0])
 
 
 def overrate(body: dict[str, Any]) -> str:
-    """What the model says: the output's worth, and one more by the criterion that it overrates."""
+    """What the model says: the output's worth, and one more by the criterion that it overrates.
+
+    Examples cure it of that; asked for a sharper wording, it proposes one.
+    """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
+    if "People gave a" in prompt:
+        return f"Criterion: {WORDING}\nMeaning of 1: More than a page.\nWhy: People counted words."
+    if "Score by people:" in prompt:
+        return f"Rating: {worth_of(prompt)}"
     return f"Rating: {worth_of(prompt) + (OVERRATED in prompt)}"
 
 

@@ -200,6 +200,7 @@ def test_the_expected_score_is_taken_at_the_score_s_token(protocol: str, texts: 
     draft = judged(ask, protocol, logprobs=True)
     assert ask.history[0][0].logprobs
     assert draft.score == pytest.approx(3.8 / 0.9)
+    assert draft.probabilities == pytest.approx((0, 0, 0.1 / 0.9, 0.5 / 0.9, 0.3 / 0.9))
     assert draft.reason == "Expected score from log-probabilities; 90% of the probability is on the scale."
     assert rows(draft)[-1] == ("score", "Score: 4.22 (expected score from log-probabilities)")
 

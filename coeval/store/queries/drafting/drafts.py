@@ -13,7 +13,7 @@ from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
-DRAFT = Record(Draft, elsewhere=("rows", "samples", "id"))
+DRAFT = Record(Draft, elsewhere=("rows", "samples", "probabilities", "id"))
 
 
 def _run(row: dict[str, Any]) -> Run:
@@ -80,7 +80,12 @@ def record_drafts(db: Database, run: int, drafts: Sequence[Draft]) -> None:
     made_at = now()
     db.table("draft").insert_all(
         DRAFT.to_row(draft)
-        | {"run": run, "samples_json": to_json(list(draft.samples)), "created_at": made_at}
+        | {
+            "run": run,
+            "samples_json": to_json(list(draft.samples)),
+            "probabilities_json": to_json(list(draft.probabilities)),
+            "created_at": made_at,
+        }
         for draft in drafts
     )
     db.conn.executemany(
@@ -125,7 +130,8 @@ def _with_rows(db: Database, head: dict[str, Any] | None) -> Draft | None:
 
 def draft_of(row: dict[str, Any]) -> Draft:
     """The draft of a row of ``draft``, without its lines."""
-    return DRAFT.from_row(row, samples=tuple(json.loads(row["samples_json"])), id=row["id"])
+    lists = {name: tuple(json.loads(row[f"{name}_json"])) for name in ("samples", "probabilities")}
+    return DRAFT.from_row(row, **lists, id=row["id"])
 
 
 def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:

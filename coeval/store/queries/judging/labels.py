@@ -11,11 +11,18 @@ from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Arm
-from coeval.domain.seals import Label, Opening, Part, Seal
+from coeval.domain.seals import JudgedLine, Label, Opening, Part, Seal
 from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import insert, rows
 from coeval.store.queries.judging.seals import DOCUMENT, list_openings
 from coeval.store.queries.scrutiny.submissions import OUTCOME, published
+
+ASKED = f"""
+LEFT JOIN (SELECT {DOCUMENT} AS document, min(a.asked_at) AS asked_at FROM asked_line l JOIN asking a ON a.id = l.asking
+  JOIN instance i ON i.id = l.instance WHERE a.task = :task GROUP BY 1) k ON k.document = p.document
+"""
+"""Since when lines of a document are asked for. What people say of it from then on is no label: it was chosen because
+the judge is unsure of it, and would make the judge look worse, and what is left look better, than it is."""
 
 LABELS = f"""
 SELECT s.annotator, i.external_id AS instance, {DOCUMENT} AS document, i.system, c.text AS criterion,
@@ -26,7 +33,9 @@ JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part 
 JOIN criteria_set_member m ON m.criterion = s.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = s.criterion
 LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance AND f.criterion = s.criterion
-WHERE i.task = :task AND (s.planted IS NULL OR s.arm = 'first') AND {published("s")}
+{ASKED}
+WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at)
+  AND (s.planted IS NULL OR s.arm = 'first') AND {published("s")}
   AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
     AND {published("later")})
@@ -72,7 +81,8 @@ FROM submission s
 JOIN instance i ON i.id = s.instance
 JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal
 JOIN criteria_set_member m ON m.criterion = s.criterion AND m.criteria_set = :criteria_set
-WHERE i.task = :task AND {published("s")}
+{ASKED}
+WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at) AND {published("s")}
 GROUP BY p.part, 2
 """
 
@@ -89,7 +99,8 @@ def count_labels(
 
 
 JUDGED = f"""
-SELECT r.label AS judge, i.external_id AS instance, c.text AS criterion, d.score, d.samples_json
+SELECT r.label AS judge, i.external_id AS instance, c.text AS criterion, d.score, d.samples_json,
+  d.probabilities_json
 FROM current_draft d
 JOIN run r ON r.id = d.run AND r.task = :task
 JOIN instance i ON i.id = d.instance
@@ -100,21 +111,32 @@ ORDER BY r.id, i.position, m.position
 """
 
 
-def list_judged(
-    db: Database, task: int, criteria_set: int, seal: Seal, part: Part
-) -> list[tuple[str, str, str, float | None, tuple[float, ...]]]:
-    """What judges, by the labels of their runs, scored in a part: judge, instance, criterion, score, its samples.
+def list_judged(db: Database, task: int, criteria_set: int, seal: Seal, part: Part) -> list[JudgedLine]:
+    """What judges, by the labels of their runs, scored in a part.
 
     No label of a person is in it, so either part may be read.
     """
     values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(part)}
     return [
-        (
+        JudgedLine(
             row["judge"],
             row["instance"],
             row["criterion"],
             row["score"],
             tuple(json.loads(row["samples_json"])),
+            tuple(json.loads(row["probabilities_json"])),
         )
         for row in rows(db, JUDGED, values)
     ]
+
+
+def list_unscored_lines(db: Database, task: int, criteria_set: int) -> dict[tuple[str, str], tuple[int, int]]:
+    """(instance, criterion) by name of what nobody has scored yet, each with its ids: whether, and no score."""
+    sql = (
+        "SELECT i.external_id, c.text, i.id AS instance, c.id AS criterion FROM instance i"
+        " JOIN criteria_set_member m ON m.criteria_set = :criteria_set JOIN criterion c ON c.id = m.criterion"
+        " WHERE i.task = :task AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.instance = i.id"
+        " AND s.criterion = c.id) ORDER BY i.position, m.position"
+    )
+    found = rows(db, sql, {"task": task, "criteria_set": criteria_set})
+    return {(row["external_id"], row["text"]): (row["instance"], row["criterion"]) for row in found}

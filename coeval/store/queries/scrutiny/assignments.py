@@ -31,6 +31,14 @@ OR (arm IS NOT NULL AND EXISTS (
 not saved, what is not has all of its drafts, so that errors can be planted in them."""
 
 
+IS_WANTED = """
+NOT EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instance = assignment.instance)
+OR EXISTS (SELECT 1 FROM current_asked_line l WHERE l.task = :task AND l.instance = assignment.instance
+  AND l.criterion = c.id)
+"""
+"""Whether a criterion ``c`` is to be judged at an instance: all are, unless only some of its lines are asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drafted:
     """Where drafts are waited for: the run whose drafts are shown (0: none yet), and the criteria set."""
@@ -111,7 +119,8 @@ def refresh_states(
 ) -> None:
     """Set which assignments are finished: those with every one of these criteria saved.
 
-    All of the task's, one annotator's, or an annotator's at one instance.
+    All of the task's, one annotator's, or an annotator's at one instance. Where only some lines of an instance are
+    asked for (``asked``), those are enough.
     """
     marks = ", ".join(str(int(criterion)) for criterion in criteria) or "NULL"
     mine = "".join(
@@ -120,9 +129,10 @@ def refresh_states(
         if value is not None
     )
     db.conn.execute(
-        "UPDATE assignment SET state = CASE WHEN :n > 0 AND (SELECT count(DISTINCT s.criterion)"
-        " FROM submission s WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance"
-        f" AND s.criterion IN ({marks})) = :n THEN 'finished' ELSE 'open' END"
+        "UPDATE assignment SET state = CASE WHEN :n > 0 AND NOT EXISTS (SELECT 1 FROM criterion c"
+        f" WHERE c.id IN ({marks}) AND ({IS_WANTED}) AND NOT EXISTS (SELECT 1 FROM submission s"
+        " WHERE s.annotator = assignment.annotator AND s.instance = assignment.instance"
+        " AND s.criterion = c.id)) THEN 'finished' ELSE 'open' END"
         f" WHERE task = :task{mine}",
         {"n": len(criteria), "task": task, "annotator": annotator, "instance": instance},
     )

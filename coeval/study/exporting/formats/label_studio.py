@@ -72,6 +72,7 @@ class _Names:
             reason=draft.reason,
             raw=draft.raw,
             samples=draft.samples,
+            probabilities=draft.probabilities,
         )
 
     def build_submission(self, work: Work, label: str, draft: Draft | None) -> ImportedSubmission:

@@ -5,8 +5,8 @@ import { el, fill } from '../core/dom.js';
 
 const TAGS = new Set(
   (
-    'a b br code dd details div dl dt em h2 h3 h4 hr i kbd li ol p pre section small span strong summary ' +
-    'table tbody td th thead tr u ul'
+    'a b br code dd del details div dl dt em h2 h3 h4 hr i ins kbd li ol p pre section small span strong ' +
+    'summary table tbody td th thead tr u ul'
   ).split(' '),
 );
 const ATTRIBUTES =

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from coeval.judge.certificate.page import render_page
+from coeval.llm.presets.registry import get_preset
 from coeval.study.access import Context
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.judging.exporting import export_judge
 from coeval.study.judging.state import get_certificate
 from coeval.ui.server.identity import get_person
@@ -29,9 +33,22 @@ def add_judge_files(app: FastAPI, context: Context) -> None:
         return Response(text, media_type="application/json", headers=headers)
 
     @app.get("/download/{slug}/judge/judge.json")
-    def download_judge(request: Request, slug: str, texts: bool = False) -> Response:
-        content = export_judge(context, get_person(context, request), slug, texts=texts)
+    def download_judge(
+        request: Request, slug: str, texts: bool = False, model: str = "", preset: str = ""
+    ) -> Response:
+        asks = read_asks(model, preset) if model or preset else None
+        content = export_judge(context, get_person(context, request), slug, texts=texts, asks=asks)
         return Response(content, media_type="application/json", headers=_saved("judge.json"))
+
+
+def read_asks(model: str, preset: str) -> RunSettings:
+    """How a judge asks whose scores were imported: as a preset does, or as CoEval does.
+
+    Raises:
+        InputError: there is no such preset.
+    """
+    settings: dict[str, Any] = dict(get_preset(preset).settings) if preset else {}
+    return RunSettings(**settings | {"model": model[:500], "steps": False})
 
 
 def _saved(name: str) -> dict[str, str]:

@@ -17,7 +17,10 @@ from coeval.study.judging.state import JudgeState, get_judge_state
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import StudyTab, Update, need_task
 from coeval.ui.study_app.agreement.figures import message
+from coeval.ui.study_app.judge.correction_boxes import ExamplesBox, WordingBox
 from coeval.ui.study_app.judge.judge_views import certificate_view, learned_view, opening_view, seal_view
+from coeval.ui.study_app.judge.people_box import PeopleBox
+from coeval.ui.study_app.judge.supplied_box import SuppliedBox
 
 LONG: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "judge"}
 """How an event runs that computes for seconds: one at a time."""
@@ -37,16 +40,20 @@ class JudgeTab(StudyTab):
         with gr.Column(visible=False, elem_id="judge-steps") as self.steps:
             seal, share = self._build_seal()
             learn = self._build_learning()
+            self._build_people()
             certify, margin = self._build_certifying()
             with gr.Column(elem_classes="card"):
                 View(
-                    _head(4, "Certificate and judge.json", "To cite, and to run the judge without the study.")
+                    _head(5, "Certificate and judge.json", "To cite, and to run the judge without the study.")
                 )
                 self.certificate = View(elem_id="judge-certificate")
+                self.supplied = SuppliedBox(self.context, self.task)
         self.outputs = [
             self.closed, self.steps, self.seal, self.sealing, self.learned, self.learning, self.run,
             self.openings, self.certifying, self.typed, self.certificate,
         ]  # fmt: skip
+        for box in (self.examples, self.wording, self.people, self.supplied):
+            self.outputs += box.outputs
         self.on(seal.click, self.on_seal, [share])
         self.on(learn.click, self.on_learn, [self.run], **LONG)
         self.on(certify.click, self.on_certify, [self.typed, margin], **LONG)
@@ -76,14 +83,22 @@ class JudgeTab(StudyTab):
                     "Learn and freeze", variant="primary", elem_id="judge-learn", scale=0, min_width=180
                 )
             self.learned = View(elem_id="judge-learned")
+            self.examples = ExamplesBox(self.context, self.task)
+            self.wording = WordingBox(self.context, self.task)
         return learn
+
+    def _build_people(self) -> None:
+        note = "What the judge is unsure of goes to people; the team can be asked for just that."
+        with gr.Column(elem_classes="card"):
+            View(_head(3, "When to ask a person", note))
+            self.people = PeopleBox(self.context, self.task)
 
     def _build_certifying(self) -> tuple[gr.Button, gr.Number]:
         note = (
             "The frozen judge is held against the sealed labels. State the margin before you open the seal."
         )
         with gr.Column(elem_classes="card"):
-            View(_head(3, "Certify", note))
+            View(_head(4, "Certify", note))
             self.openings = View(elem_id="judge-openings")
             with gr.Row(visible=False, elem_classes="actions") as self.certifying:
                 margin = gr.Number(
@@ -119,6 +134,10 @@ class JudgeTab(StudyTab):
             self.certifying: gr.Row(visible=owner and state.frozen is not None),
             self.typed: "",
             self.certificate: certificate_view(state, slug, owner=owner),
+            **self.examples.update(state, owner=owner),
+            **self.wording.update(state, owner=owner),
+            **self.people.update(state, owner=owner),
+            **self.supplied.update(slug, state, owner=owner),
         }
 
     def _learning_state(self, state: JudgeState, owner: bool) -> Update:

@@ -173,7 +173,7 @@ def opening_view(state: JudgeState) -> list[Node]:
 def certificate_view(state: JudgeState, slug: str, *, owner: bool) -> list[Node]:
     """The newest certificate in its sentences, with the ways out."""
     links: list[Node] = []
-    if owner and state.frozen is not None:
+    if owner and state.frozen is not None and not state.imported:
         links.append(el("a.button", "judge.json", href=f"download/{slug}/judge/judge.json", download=""))
         texts = f"download/{slug}/judge/judge.json?texts=1"
         links.append(el("a", "with the texts that a later check asks again", href=texts, download=""))
