@@ -21,6 +21,9 @@ CANDIDATES = {
     "mean": "the mean of several judges",
     "ridge": "several judges, weighted with shrinkage",
     "vote": "the vote of several judges",
+    "samples": "by the spread of its samples",
+    "jury": "by the disagreement of the judges",
+    "probability": "by the probability of its likeliest answer",
 }
 """What candidates of steps are called in sentences, where their own names do not say it."""
 

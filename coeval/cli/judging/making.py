@@ -43,9 +43,7 @@ def add_making(kinds: argparse._SubParsersAction, task: argparse.ArgumentParser)
     proof.add_argument(
         "--confirm", default="", metavar='"opening N"', help="what the command asks you to type"
     )
-    proof.add_argument(
-        "--margin", type=float, default=0.1, help="of equivalence, a share of the scale (default .1)"
-    )
+    proof.add_argument("--margin", type=float, help="of equivalence, a share of the scale (default .125)")
     proof.set_defaults(command=_certify)
     take = kinds.add_parser(
         "take", parents=[task], help="write judge.json",
@@ -156,9 +154,11 @@ def _list_people(context: Context, options: argparse.Namespace) -> None:
 
 
 def _certify(context: Context, options: argparse.Namespace) -> None:
+    from coeval.judge.certificate.proving import MARGIN
     from coeval.study.judging.certifying import certify
 
-    certificate = certify(context, OPERATOR, options.task, options.confirm, options.margin)
+    margin = MARGIN if options.margin is None else options.margin
+    certificate = certify(context, OPERATOR, options.task, options.confirm, margin)
     print(*certificate.findings, sep="\n")
 
 

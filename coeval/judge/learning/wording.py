@@ -107,10 +107,13 @@ async def propose_wording(
     corrections: Sequence[Correction],
     model: str,
     templates: Path | None = None,
+    *,
+    sample: int = 0,
 ) -> WordingProposal:
     """Ask once for a sharper wording of a criterion.
 
-    ``corrections`` are of the dev documents only: a wording that has seen the certificate's would spoil it.
+    ``corrections`` are of the dev documents only: a wording that has seen the certificate's would spoil it. ``sample``
+    is another one where an earlier answer was left, since the same would come from the ledger.
 
     Raises
     ------
@@ -120,7 +123,7 @@ async def propose_wording(
         If no answer could be had.
     """
     groups = group_corrections(corrections, criterion.text)
-    answer = await ask(render_wording_request(task, criterion, groups, model, templates), 0)
+    answer = await ask(render_wording_request(task, criterion, groups, model, templates), sample)
     return read_wording(answer.text, criterion.text, criterion.scale)
 
 

@@ -34,7 +34,7 @@ async def propose_wording(
 ) -> Wording:
     """Have the model read what people corrected on the dev part by a criterion, and propose a sharper wording.
 
-    It changes nothing: the owner takes it or leaves it.
+    It changes nothing: the owner takes it or leaves it. After one was left the model is asked anew.
 
     Args:
         criterion: its text.
@@ -52,9 +52,13 @@ async def propose_wording(
         chosen = _find_criterion(current, criterion, slug)
         run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
         known = read_corrections(db, task, current, seal, run)
+        before = corrections.list_wordings(db, task.id)
+    left = sum(one.taken is False and one.criterion == chosen.id for one in before)
     named = model or context.settings.model
     async with build_runner(context, concurrency=1) as runner:
-        made = await ask_for_wording(runner.ask, task, chosen, known, named, find_templates(templates))
+        made = await ask_for_wording(
+            runner.ask, task, chosen, known, named, find_templates(templates), sample=left
+        )
     if not made.changes:
         raise InputError(
             f"The model has read the corrections and would leave “{chosen.text[:80]}” as it is"

@@ -27,6 +27,7 @@ from coeval.study.judging.fitting import fit_judge
 from coeval.study.judging.sealing import seal_task
 from coeval.study.judging.state import get_judge_state
 from coeval.study.judging.wordings import leave_wording, propose_wording, take_wording
+from coeval.study.people.sessions import sign_in
 from tests.support.models.openai_stub import Stub
 from tests.support.studies.judged_study import OVERRATED, WORDING, serve_judged
 
@@ -131,7 +132,7 @@ def test_a_wording_that_is_taken_becomes_a_criterion_by_a_vote_with_its_meanings
     round_ = get_round(context, OPERATOR, "judged")
     assert round_ and round_.open and [one.text for one in round_.proposals] == ["Be true.", WORDING]
     votes = [Vote(Action.APPROVE, proposal=one.id) for one in round_.proposals]
-    saved: Ballot = cast_ballot(context, OPERATOR, "judged", 0, votes)
+    saved: Ballot = cast_ballot(context, sign_in(context, "Olu")[0], "judged", 0, votes)
     assert saved.revision == 1
     new = establish(context, OPERATOR, "judged")
     assert new.version == 2 and new.criteria[1].text == WORDING
