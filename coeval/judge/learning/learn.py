@@ -125,7 +125,8 @@ def learn_beside_examples(
     comparisons = _count(labels, wishes) + 1
     before = judged_lines(labels, Fitted(jury=jury.single_judge(labels, judge)).apply(labels.judges))
     after = judged_lines(asked, Fitted().apply(asked.judges))
-    told = compare(EXAMPLES, f"{len(examples)} examples", "", before, after, comparisons)
+    shown = f"{len(examples)} example{'s' if len(examples) > 1 else ''}"
+    told = compare(EXAMPLES, shown, "", before, after, comparisons)
     if not told.kept:
         return _learn(labels, wishes, judge, comparisons, (told,), ())
     return _learn(asked, wishes, asked.members[0], comparisons, (told,), examples, before)
