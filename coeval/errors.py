@@ -47,5 +47,13 @@ class StorageError(CoevalError):
     """The database file cannot be opened, is newer than this program, or is out of space."""
 
 
+class UnreachableError(StorageError):
+    """The server of the database does not answer, or ended the connection: it may come back."""
+
+
+class SupersededError(StorageError):
+    """Another worker has taken over what this one was at, because this one stood still for too long."""
+
+
 class DamagedError(StorageError):
     """SQLite cannot read the file: its pages are damaged, or it is no database."""

@@ -102,6 +102,8 @@ class Settings:
     proxies: tuple[str, ...] = LOOPBACK_PROXIES
     """Networks of the proxies before the app: what these say of a visitor's address and scheme is believed."""
     snapshots: Snapshots = Snapshots()
+    drain_seconds: float = 0.0
+    """How long a server that was told to stop goes on answering, while a balancer hears that it is not ready."""
     prolific_keys: str = PROLIFIC_KEYS
 
     @property
@@ -168,6 +170,7 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         public_url=_load_url(values),
         proxies=_load_proxies(values, oauth),
         snapshots=_load_snapshots(values),
+        drain_seconds=float(values.get("COEVAL_DRAIN_SECONDS") or (5 if server else 0)),
         prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
     )
 

@@ -107,9 +107,9 @@ def postgres() -> Iterator[Server]:
 
 
 @pytest.fixture
-def engine() -> str:
+def engine(request: pytest.FixtureRequest) -> str:
     """Which engine ``context`` is of; to ask for it, parametrize this indirectly."""
-    return ENGINE
+    return str(getattr(request, "param", ENGINE))
 
 
 @pytest.fixture

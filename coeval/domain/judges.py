@@ -65,6 +65,8 @@ class Job:
     created_by: str = ""
     created_at: str = ""
     updated_at: str = ""
+    takeovers: int = 0
+    """How often another server went on with it, because the one that was at it had ended."""
     id: int = 0
 
 

@@ -8,7 +8,7 @@ import uuid
 from contextlib import suppress
 
 from coeval.domain import LEASE, JobState, Lease
-from coeval.errors import InputError, StorageError
+from coeval.errors import InputError, StorageError, SupersededError
 from coeval.store import Database
 from coeval.store.queries.drafting import jobs, leases
 from coeval.study.access import Context
@@ -100,11 +100,11 @@ class Hold:
         """Check, in the transaction that writes, that nobody has taken over meanwhile.
 
         Raises:
-            StorageError: somebody has, because this worker stood still for too long; nothing may be written.
+            SupersededError: somebody has, because this worker stood still for too long; nothing may be written.
         """
         for name in self._names:
             if not leases.is_held(db, name, self.holder):
-                raise StorageError(
+                raise SupersededError(
                     "Another worker has taken this over, because this one stood still for "
                     f"{LEASE.total_seconds():g} seconds; what it had stored is kept."
                 )

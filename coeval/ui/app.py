@@ -6,18 +6,15 @@ so what only owners may reach is kept apart at the door, and checked again in ev
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict
 from pathlib import Path
 
 import gradio as gr
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.routing import Mount
 
 from coeval.domain import Role
-from coeval.errors import StorageError
 from coeval.settings import spare_gradio
 from coeval.study.access import Context
 from coeval.study.drafting.worker import mark_interrupted
@@ -25,6 +22,7 @@ from coeval.study.hosting.shipped import get_shipped
 from coeval.study.people.sessions import get_member
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.joining import add_joining
+from coeval.ui.health import Draining, add_health
 from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.gradio_gate import GradioGate
 from coeval.ui.server.guard import Guard
@@ -57,14 +55,15 @@ MOUNT = {
 }
 
 
-def build_app(context: Context) -> FastAPI:
-    """The whole server, ready to run."""
+def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
+    """The whole server, ready to run; ``draining`` is how it learns that it was told to stop."""
     spare_gradio()
     mark_interrupted(context)
+    draining = draining or Draining()
     app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
     app.mount(STATIC, StaticFiles(directory=HERE / "static"), name="ui")
     add_sign_in(app, context)
-    _add_health(app, context)
+    add_health(app, context, draining)
     add_joining(app, context)
     add_downloads(app, context)
     add_judge_files(app, context)
@@ -75,7 +74,7 @@ def build_app(context: Context) -> FastAPI:
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
     _mount(app, context, build_main(context), "/", None, "ui/")
-    app.add_middleware(Guard, context=context)
+    app.add_middleware(Guard, context=context, draining=draining)
     return app
 
 
@@ -111,15 +110,3 @@ def _add_shipped(app: FastAPI, context: Context) -> None:
     @app.get("/api/shipped")
     def show_shipped(request: Request) -> dict[str, str]:
         return asdict(get_shipped(context, get_person(context, request)))
-
-
-def _add_health(app: FastAPI, context: Context) -> None:
-    @app.get("/healthz")
-    def check_health() -> JSONResponse:
-        try:
-            with context.store.read():
-                return JSONResponse({"status": "ok"})
-        except StorageError as error:
-            # strangers may ask: what is wrong, with the path of the file, is for whoever reads the log
-            logging.getLogger(__name__).error("%s", error)
-            return JSONResponse({"status": "failing"}, 503)

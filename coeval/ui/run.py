@@ -6,19 +6,23 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
+from types import FrameType
 
 import uvicorn
 
 from coeval.errors import InputError
 from coeval.settings import Settings
 from coeval.study.access import Context
+from coeval.study.drafting.worker import get_worker
 from coeval.study.hosting.leftovers import sweep
 from coeval.study.hosting.opening import open_kept
 from coeval.study.importing.demo import ensure_demo
 from coeval.study.statistics import compute_apart
 from coeval.ui.app import build_app
+from coeval.ui.health import Draining
 from coeval.ui.server.connections import build_protocol
 from coeval.ui.server.logs import ShortLines
 from coeval.ui.standby import Standby
@@ -58,23 +62,44 @@ def run_server(
     # end the process there and then, before the last snapshot
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     readings = compute_apart(context)
-    config = _config(context, host, port)
+    draining, worker = Draining(), get_worker(context)
+    config = _config(context, host, port, draining)
     when_built()
+    if settings.server:
+        worker.follow()
     try:
-        uvicorn.Server(config).run()
+        _Server(config, draining, settings.drain_seconds).run()
     except KeyboardInterrupt:
         pass
     finally:
+        worker.stop()
         if keeper:
             keeper.stop()
         readings.close()
         store.close()
 
 
-def _config(context: Context, host: str, port: int) -> uvicorn.Config:
+class _Server(uvicorn.Server):
+    """A server that goes on answering for so many seconds after SIGTERM, so that the balancer hears of it first."""
+
+    def __init__(self, config: uvicorn.Config, draining: Draining, seconds: float) -> None:
+        super().__init__(config)
+        self.draining, self.seconds = draining, seconds
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        begun, self.draining.begun = self.draining.begun, True
+        if begun or sig == signal.SIGINT or not self.seconds:
+            super().handle_exit(sig, frame)
+            return
+        stop = threading.Timer(self.seconds, super().handle_exit, (sig, frame))
+        stop.daemon = True
+        stop.start()
+
+
+def _config(context: Context, host: str, port: int, draining: Draining) -> uvicorn.Config:
     proxies = list(context.settings.proxies)
     return uvicorn.Config(
-        build_app(context),
+        build_app(context, draining),
         host=host,
         port=port,
         log_level="warning",

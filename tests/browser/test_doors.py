@@ -41,7 +41,7 @@ pytestmark = pytest.mark.browser
 
 PASSWORD = "correct horse battery"
 PROLIFIC = "?PROLIFIC_PID=5f0c1e2d3b4a59687766{:04}&STUDY_ID=S&SESSION_ID=A{}"
-NOT_MET = {"GET /healthz", "GET /api/shipped"}
+NOT_MET = {"GET /healthz", "GET /readyz", "GET /api/shipped"}
 """Asked by machines, or by the page itself (tests/e2e/test_restored.py)."""
 
 OPENED_ELSEWHERE = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -18,9 +20,10 @@ import pytest
 from coeval.cli.commands import main
 from coeval.datasets.finished_example import SLUG
 from coeval.domain import Person, Plan
-from coeval.errors import InputError, StorageError
+from coeval.errors import InputError, StorageError, UnreachableError
 from coeval.settings import load_settings
 from coeval.store import Database, IntegrityError, Storage, open_store
+from coeval.store.engines import postgres as postgres_engine
 from coeval.store.engines.health import Health, examine_file
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres import PostgresStore
@@ -173,6 +176,30 @@ def test_a_database_of_a_newer_version_is_left_alone(address: str) -> None:
         open_store(address)
 
 
+def test_a_server_that_runs_while_a_newer_one_migrates_writes_nothing_more(address: str) -> None:
+    with closing(PostgresStore(address)) as old, psycopg.connect(address, autocommit=True) as newer:
+        newer.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('coeval', 'm999_x', '')"
+        )
+        with (
+            pytest.raises(StorageError, match="stop this one and start the newer") as refused,
+            old.write() as db,
+        ):
+            add_person(db, "Ana")
+        assert "being updated" in refused.value.told
+        with pytest.raises(StorageError, match="stop this one"):
+            old.ping()
+        assert list_names(old) == []
+
+
+def test_a_server_whose_clock_is_wrong_does_not_start(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time
+    for shift, said in ((60, "60 s ahead of"), (-60, "60 s behind")):
+        monkeypatch.setattr(postgres_engine, "time", SimpleNamespace(time=lambda by=shift: real() + by))
+        with pytest.raises(StorageError, match=f"{said} that of postgresql://.*set both by a time server"):
+            PostgresStore(address)
+
+
 def test_the_password_is_shown_nowhere(address: str) -> None:
     secret = address.replace("coeval@", "coeval:secret@")
     settings = load_settings({"COEVAL_DB": secret})
@@ -217,7 +244,7 @@ def test_rules_of_the_schema_hold_and_a_broken_one_undoes_its_part(address: str)
 def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
     postgres: Server, address: str
 ) -> None:
-    with closing(PostgresStore(address)) as store:
+    with closing(PostgresStore(address, patience=1)) as store:
         with store.write() as db:
             add_person(db, "before")
         with pytest.raises(StorageError, match="cannot be used"), store.write() as db:
@@ -225,7 +252,10 @@ def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
             postgres.stop()
         with pytest.raises(StorageError, match="cannot be used"), store.write() as db:
             add_person(db, "nowhere")
+        with pytest.raises(UnreachableError, match="cannot be used"):
+            store.ping()
         postgres.start()
+        store.ping()
         with store.write() as db:
             add_person(db, "after")
         assert list_names(store) == ["after", "before"]
@@ -287,3 +317,22 @@ def test_two_servers_give_each_place_once(address: str) -> None:
     assert Counter(places(contexts[0]).values()) == {3: 10}
     for context in contexts:
         context.store.close()
+
+
+def test_the_same_question_is_asked_once_until_something_is_written(address: str) -> None:
+    ask = "SELECT name FROM annotator WHERE role = ? ORDER BY name"
+    with closing(PostgresStore(address)) as store, store.write() as db:
+        add_person(db, "Ana")
+        assert isinstance(db, PostgresDatabase)
+        first, again = db.conn.execute(ask, ["annotator"]), db.conn.execute(ask, ["annotator"])
+        assert first.fetchone() == ("Ana",) and first.fetchone() is None
+        assert list(again) == [("Ana",)] and again.rowcount == 1
+        db.conn.raw.execute("INSERT INTO annotator (name, role, created_at) VALUES ('Bo', 'annotator', '')")
+        assert list(db.conn.execute(ask, ["annotator"])) == [("Ana",)]  # from memory: nobody else writes so
+        with pytest.raises(ValueError, match="undo"), store.write() as part:
+            add_person(part, "Cy")
+            assert len(list(part.query(ask, ["annotator"]))) == 3
+            raise ValueError("undo")
+        assert [row["name"] for row in db.query(ask, ["annotator"])] == ["Ana", "Bo"]
+        db.conn.execute("UPDATE annotator SET role = 'owner' WHERE name = 'Bo'")
+        assert list(db.query(ask, ["annotator"])) == [{"name": "Ana"}]

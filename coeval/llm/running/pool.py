@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from coeval.errors import CoevalError
+from coeval.errors import CoevalError, UnreachableError
 from coeval.llm.client.failures import CallError
 from coeval.llm.running.breaker import Breaker
 from coeval.llm.running.group_commit import GroupCommit
@@ -135,6 +135,8 @@ class _Run(Generic[Item, Result]):
     def _note(self, error: Exception) -> None:
         """Stop the run where the error says that nothing else would succeed either."""
         if isinstance(error, CallError) and error.fatal:
+            self.stopped = self.stopped or str(error)
+        if isinstance(error, UnreachableError):
             self.stopped = self.stopped or str(error)
         if isinstance(error, CallError) and error.outage:
             self._failed_in_a_row += 1

@@ -82,6 +82,13 @@ class Storage(Protocol):
     def read(self) -> AbstractContextManager[Database]:
         """A consistent view of what is stored now, or as one's own transaction has left it."""
 
+    def ping(self) -> None:
+        """Return at once where the database can be used by this version of CoEval.
+
+        Raises:
+            StorageError: it cannot be reached now, or a newer version has changed it.
+        """
+
     def backup(self, target: Path) -> None:
         """Write a consistent copy as one file."""
 

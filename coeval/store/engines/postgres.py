@@ -7,7 +7,9 @@ it writes, and no place is given away twice. Readers see the state of one moment
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from coeval.errors import StorageError
+from coeval.errors import StorageError, UnreachableError
 from coeval.settings import show_address
 from coeval.store.engines.postgres_database import PostgresDatabase, adapt, list_numbered
 from coeval.store.engines.postgres_schema import APPLIED, ensure_schema, list_applied, list_known
@@ -30,8 +32,18 @@ RECONNECT_SECONDS = 2
 READERS = 10
 """Connections of one process for reading; it has one more for writing."""
 
+PING_SECONDS = 2
+"""How long a balancer's question waits for a connection."""
+CLOCK_SECONDS = 5
+"""How far the clocks of a server and of the database may be apart: leases hold three times as long."""
+
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
+COUNT_MIGRATIONS = f"SELECT count(*) FROM {APPLIED}"
+"""What every transaction that writes asks first: a newer version may have changed the tables meanwhile."""
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+# it says every try to reconnect; what comes of them is said by whoever asked
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 
@@ -39,19 +51,23 @@ ASK_OWNER = "Tell the owner of the study; the server's log has the details."
 class PostgresStore:
     """One database of a PostgreSQL server: one writing connection, some for reading.
 
-    With ``read_only`` nothing is migrated and nothing written.
+    With ``read_only`` nothing is migrated and nothing written. ``patience`` is how many seconds to wait for another
+    writer, or for the server.
     """
 
-    def __init__(self, address: str, *, read_only: bool = False) -> None:
-        self.address, self.read_only = address, read_only
+    def __init__(self, address: str, *, read_only: bool = False, patience: float = BUSY_SECONDS) -> None:
+        self.address, self.read_only, self.patience = address, read_only, patience
         self.guard: Callable[[], None] = lambda: None
         """Asked before every transaction that writes; raises a StorageError where none may begin."""
         self._numbered: frozenset[str] = frozenset()
+        self._migrations = 0
+        self._begin_writing = BEGIN_WRITING
         self._local = threading.local()
         self._lock = threading.RLock()
         with self._translated():
             # the first connection by itself: a pool would try again for long before it says what is wrong
-            self._connect().close()
+            with self._connect() as first:
+                self._check_clock(first)
             self._writers, self._readers = self._build_pool(1), self._build_pool(READERS)
             try:
                 self._open()
@@ -64,20 +80,34 @@ class PostgresStore:
         return show_address(self.address)
 
     def _connect(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(self.address, autocommit=True, connect_timeout=BUSY_SECONDS)
+        return psycopg.connect(self.address, autocommit=True, connect_timeout=self._connect_seconds)
 
     def _build_pool(self, size: int) -> ConnectionPool[psycopg.Connection[Any]]:
         return ConnectionPool(
             self.address,
             min_size=1,
             max_size=size,
-            timeout=BUSY_SECONDS,
+            timeout=self.patience,
             reconnect_timeout=RECONNECT_SECONDS,
             # a transaction begins and ends by its own statements
-            kwargs={"autocommit": True, "connect_timeout": BUSY_SECONDS},
-            configure=_configure,
+            kwargs={"autocommit": True, "connect_timeout": self._connect_seconds},
+            configure=self._configure,
             open=True,
         )
+
+    @property
+    def _connect_seconds(self) -> int:
+        return max(2, round(self.patience))  # libpq takes no less
+
+    def _check_clock(self, connection: psycopg.Connection[Any]) -> None:
+        """Leases, sessions and reservations compare times that several machines wrote."""
+        row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+        apart = time.time() - (row[0] if row else 0.0)
+        if abs(apart) > CLOCK_SECONDS:
+            raise StorageError(
+                f"The clock of this machine is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} that of "
+                f"{self.shown_address}, and may be {CLOCK_SECONDS} s apart: set both by a time server (NTP)."
+            )
 
     def _open(self) -> None:
         with self.read() as db:
@@ -99,7 +129,8 @@ class PostgresStore:
             with self.write(guarded=False) as db:
                 ensure_schema(db)
         with self.read() as db:
-            self._numbered = list_numbered(db)
+            self._numbered, self._migrations = list_numbered(db), len(list_applied(db))
+        self._begin_writing = f"{BEGIN_WRITING}; {COUNT_MIGRATIONS}"
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
@@ -113,15 +144,19 @@ class PostgresStore:
         """
         outer: PostgresDatabase | None = getattr(self._local, "db", None)
         if outer is not None:
-            with outer.conn.raw.transaction():
-                yield outer
+            try:
+                with outer.conn.raw.transaction():
+                    yield outer
+            except BaseException:
+                outer.conn.forget()  # what was read of the part that is undone
+                raise
             return
         if self.read_only:
             raise StorageError(f"{self.shown_address} was opened to be read only.")
         with self._lock, self._translated():
             if guarded:
                 self.guard()
-            with self._begin(self._writers, BEGIN_WRITING) as db:
+            with self._begin(self._writers, self._begin_writing) as db:
                 self._local.db = db
                 try:
                     yield db
@@ -157,12 +192,12 @@ class PostgresStore:
         finally:
             pool.putconn(connection)
 
-    def _take(self, pool: ConnectionPool[Any], begin: str) -> Any:
+    def _take(self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None) -> Any:
         """A connection with its transaction begun; those that broke while they lay idle are passed over."""
         for _ in range(READERS + 1):
-            connection = pool.getconn()
+            connection = pool.getconn(seconds)
             try:
-                connection.execute(begin)
+                self._check_version(connection.execute(begin))
                 return connection
             except BaseException as error:
                 broken = connection.broken
@@ -173,6 +208,18 @@ class PostgresStore:
                     raise
         raise psycopg.OperationalError("the server ends every connection")
 
+    def _check_version(self, cursor: psycopg.Cursor[Any]) -> None:
+        """Refuse to write into tables that a newer version has changed; the last answer tells, where it is asked."""
+        while cursor.nextset():
+            pass
+        row = cursor.fetchone() if self._migrations and cursor.description else None
+        if row and row[0] > self._migrations:
+            raise StorageError(
+                f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "
+                "the newer one. Nothing was written.",
+                "CoEval is being updated, so nothing was saved: try again in a moment.",
+            )
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Errors of PostgreSQL as ours."""
@@ -180,7 +227,7 @@ class PostgresStore:
             yield
         except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
             raise StorageError(
-                f"Others wrote to {self.shown_address} for more than {BUSY_SECONDS} seconds: try again. Nothing was "
+                f"Others wrote to {self.shown_address} for more than {self.patience:g} seconds: try again. Nothing was "
                 "written.",
                 "Others are saving just now, so nothing was saved: try again in a moment.",
             ) from error
@@ -191,18 +238,36 @@ class PostgresStore:
                 "again.",
             ) from error
         except (psycopg.errors.DiskFull, psycopg.errors.InsufficientPrivilege) as error:
-            raise self._unusable(error) from error
+            raise self._unusable(error, StorageError) from error
         except (psycopg.OperationalError, PoolTimeout) as error:
-            raise self._unusable(error) from error
+            raise self._unusable(error, UnreachableError) from error
 
-    def _unusable(self, error: Exception) -> StorageError:
+    def _unusable(self, error: Exception, kind: type[StorageError]) -> StorageError:
         """The connection may have ended while a commit was on its way: then nobody knows whether it arrived."""
-        return StorageError(
+        return kind(
             f"The database {self.shown_address} cannot be used: {_first_line(error)}. What was being written is kept "
             "whole or not at all: see which once the database answers.",
             "The server cannot use the database of the study. What was being saved is kept whole or not at all: "
             f"reload the page to see which. {ASK_OWNER}",
         )
+
+    def ping(self) -> None:
+        """Return at once where the database answers, and is what this version knows.
+
+        Raises:
+            StorageError: it does not answer, or a newer version has changed it.
+        """
+        with self._translated():
+            self._readers.putconn(self._take(self._readers, COUNT_MIGRATIONS, PING_SECONDS))
+
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        adapt(connection.adapters)
+        connection.execute(f"SET lock_timeout = {round(1000 * self.patience)}")
+        # a server that hangs in the middle of a save gives the others way
+        connection.execute(f"SET idle_in_transaction_session_timeout = {round(2000 * self.patience)}")
+        if connection.execute("SHOW synchronous_commit").fetchone() == ("off",):
+            # what was acknowledged survives the end of the database's server
+            connection.execute("SET synchronous_commit = on")
 
     def backup(self, target: Path) -> None:
         """PostgreSQL has tools of its own for this.
@@ -218,16 +283,6 @@ class PostgresStore:
     def close(self) -> None:
         self._writers.close()
         self._readers.close()
-
-
-def _configure(connection: psycopg.Connection[Any]) -> None:
-    adapt(connection.adapters)
-    connection.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
-    # a server that hangs in the middle of a save gives the others way
-    connection.execute(f"SET idle_in_transaction_session_timeout = '{2 * BUSY_SECONDS}s'")
-    if connection.execute("SHOW synchronous_commit").fetchone() == ("off",):
-        # what was acknowledged survives the end of the database's server
-        connection.execute("SET synchronous_commit = on")
 
 
 def _first_line(error: Exception) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import psycopg
@@ -11,6 +12,10 @@ from psycopg.adapt import AdaptersMap, Buffer, Dumper, Loader
 from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.dialect import translate
+from coeval.store.engines.interface import Cursor
+
+KEPT = 200
+"""Rows of an answer that is kept until the end of its transaction; longer ones are seldom asked for twice."""
 
 STREAMED = 5_000
 """Rows of a long answer that the server sends at a time."""
@@ -41,19 +46,69 @@ def adapt(adapters: AdaptersMap) -> None:
     adapters.register_loader("numeric", _NumberLoader)
 
 
+class Answer:
+    """The rows of a question, to be read like a cursor's."""
+
+    def __init__(self, rows: list[Any], description: Any) -> None:
+        self.description, self.rowcount = description, len(rows)
+        self._rows = rows
+        self._left = iter(rows)
+
+    def again(self) -> Answer:
+        return Answer(self._rows, self.description)
+
+    def fetchone(self) -> Any:
+        return next(self._left, None)
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        return list(islice(self._left, size))
+
+    def fetchall(self) -> list[Any]:
+        return list(self._left)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._left
+
+
 class PostgresConnection:
-    """Statements of the portable subset on a connection of psycopg."""
+    """Statements of the portable subset on a connection of psycopg, in one transaction.
+
+    What was asked before in the same words is answered from memory until something is written: a transaction sees one
+    state, and a use case asks for the same task, study and criteria again and again.
+    """
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
         self._streams = 0
+        self._known: dict[Any, Answer] = {}
 
-    def execute(self, sql: str, values: Any = (), /) -> psycopg.Cursor[Any]:
+    def execute(self, sql: str, values: Any = (), /) -> Cursor:
         """Run a statement.
 
         Raises:
             sqlite3.IntegrityError: it breaks a rule of the schema, as both engines say it.
         """
+        if not sql.startswith("SELECT"):
+            self.forget()
+            return self._send(sql, values)
+        try:
+            key = sql, tuple(values.items() if isinstance(values, Mapping) else values)
+            known = self._known.get(key)
+        except TypeError:  # a value that cannot be looked up by
+            return self._send(sql, values)
+        if known is not None:
+            return known.again()
+        cursor = self._send(sql, values)
+        if cursor.rowcount > KEPT:
+            return cursor
+        self._known[key] = answer = Answer(cursor.fetchall(), cursor.description)
+        return answer.again()
+
+    def forget(self) -> None:
+        """Answer nothing from memory: the state has changed."""
+        self._known.clear()
+
+    def _send(self, sql: str, values: Any) -> psycopg.Cursor[Any]:
         try:
             return self.raw.execute(translate(sql), values)
         except psycopg.IntegrityError as error:
@@ -67,6 +122,7 @@ class PostgresConnection:
         return cursor.execute(translate(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> psycopg.Cursor[Any]:
+        self.forget()
         cursor = self.raw.cursor()
         try:
             cursor.executemany(translate(sql), list(values))

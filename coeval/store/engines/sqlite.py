@@ -159,6 +159,15 @@ class Store:
             finally:
                 db.conn.execute("ROLLBACK")
 
+    def ping(self) -> None:
+        """Return at once where the file can be read.
+
+        Raises:
+            StorageError: it cannot.
+        """
+        with self.read():
+            pass
+
     def backup(self, target: Path) -> None:
         """Write a consistent copy of the file, while others go on reading and writing.
 

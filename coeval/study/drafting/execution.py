@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Person
+from coeval.errors import UnreachableError
 from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.judging import UNFORESEEN, Judged, judge_item, without_asking_again
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
+from coeval.store import IntegrityError
+from coeval.store.outages import outlast
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import comparisons, drafts, judge_helps
 from coeval.study.access import OWNERS, Context, use_case
@@ -39,6 +42,8 @@ class RunReport:
     usage: Usage
     message: str
     """Why it stopped early, or what the failures were; empty where nothing went wrong."""
+    unreachable: bool = False
+    """Whether it stopped because the database could not be reached."""
 
     @property
     def complete(self) -> bool:
@@ -130,6 +135,7 @@ async def _draft_held(
         work.unscored,
         summary.usage,
         message,
+        work.unreachable is not None,
     )
 
 
@@ -151,8 +157,18 @@ class _Work:
     def __init__(self, context: Context, prepared: Prepared, ask: Ask, hold: Hold) -> None:
         self.context, self.prepared, self.ask, self.hold = context, prepared, ask, hold
         self.drafted = self.unscored = 0
+        self.unreachable: UnreachableError | None = None
 
     async def judge(self, item: Item) -> _Judged:
+        if self.unreachable is not None:
+            raise self.unreachable
+        try:
+            return await self._judge(item)
+        except UnreachableError as error:
+            self.unreachable = error
+            raise
+
+    async def _judge(self, item: Item) -> _Judged:
         with self.context.store.read() as db:
             instance = tasks.get_instance(db, item.instance)
             run = self.prepared.run.id
@@ -167,19 +183,37 @@ class _Work:
         """Write what came; a judgment that cannot be written becomes unscored and holds no other up."""
         judged = [outcome.result for outcome in outcomes if outcome.result is not None]
         try:
-            self._write(judged)
+            self._write_once(judged)
         except UNFORESEEN:
             for judgment in judged:
                 self._write_alone(judgment)
 
+    def _write_once(self, judged: Sequence[_Judged]) -> None:
+        """Write through an outage of the database; where that ended a commit, look whether it had arrived."""
+        cut_off = False
+
+        def write() -> None:
+            nonlocal cut_off
+            try:
+                self._write(judged)
+            except UnreachableError:
+                cut_off = True
+                raise
+            except IntegrityError:
+                if not cut_off:
+                    raise
+
+        outlast(write)
+        self._count(judged)
+
     def _write_alone(self, judged: _Judged) -> None:
         try:
-            self._write([judged])
+            self._write_once([judged])
         except UNFORESEEN as error:
             said = f"The draft could not be stored ({type(error).__name__}). {RETRY}"
             blank = ImportedDraft("", "", None, reason=said)
             judgment = Judgment(dict.fromkeys(judged.judgment.drafts, blank))
-            self._write([replace(judged, judged=Judged(judgment))])
+            self._write_once([replace(judged, judged=Judged(judgment))])
 
     def _write(self, judged: Sequence[_Judged]) -> None:
         new = [draft for each in judged for draft in each.drafts()]
@@ -194,6 +228,9 @@ class _Work:
                 if each.judgment.comparisons:
                     attempt = max(each.attempts.values())
                     comparisons.record_comparisons(db, run, each.judgment.comparisons, attempt)
+
+    def _count(self, judged: Sequence[_Judged]) -> None:
+        new = [draft for each in judged for draft in each.drafts()]
         compared = [one for each in judged for one in each.judgment.comparisons]
         self.drafted += len(new) + len(compared)
         self.unscored += sum(draft.status is DraftStatus.UNSCORED for draft in new)

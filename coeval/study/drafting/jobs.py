@@ -18,6 +18,8 @@ from coeval.study.drafting.preparing import Prepared, prepare_run
 from coeval.study.drafting.run_settings import RunSettings, read_run_settings
 
 KIND = "evaluations"
+MOST_TAKEOVERS = 20
+"""A job that was cut off so often may be what ends the servers: an owner looks at it first."""
 
 
 @use_case(OWNERS)
@@ -29,7 +31,7 @@ def start_job(context: Context, person: Person, slug: str, settings: RunSettings
     """
     prepared = prepare_run(context, person, slug, settings)
     with context.store.write() as db:
-        _refuse_second(db, prepared)
+        _refuse_second(context, db, prepared)
         return jobs.add_job(
             db,
             Job(
@@ -44,9 +46,9 @@ def start_job(context: Context, person: Person, slug: str, settings: RunSettings
         )
 
 
-def _refuse_second(db: Database, prepared: Prepared) -> None:
+def _refuse_second(context: Context, db: Database, prepared: Prepared) -> None:
     """One job at a time for a run: a second would ask, and pay, for the same."""
-    jobs.mark_interrupted(db)
+    jobs.mark_interrupted(db, count_takeovers(context))
     for job in jobs.list_active(db, prepared.task.id):
         if read_run_settings(job.params).label == prepared.run.label:
             raise InputError(
@@ -55,15 +57,20 @@ def _refuse_second(db: Database, prepared: Prepared) -> None:
             )
 
 
+def count_takeovers(context: Context) -> int:
+    """How often a job that was cut off goes on by itself: only a database that several servers use has others."""
+    return MOST_TAKEOVERS if context.settings.server else 0
+
+
 @use_case(OWNERS)
 def list_jobs(context: Context, person: Person, slug: str) -> list[Job]:
     """See a task's pre-fills and how far they are, newest first."""
     with context.store.read() as db:
         task = require_task(db, slug)
-        interrupted = jobs.has_interrupted(db)
+        interrupted = jobs.has_interrupted(db, count_takeovers(context))
     if interrupted:
         with context.store.write() as db:
-            jobs.mark_interrupted(db)
+            jobs.mark_interrupted(db, count_takeovers(context))
     with context.store.read() as db:
         return jobs.list_jobs(db, task.id)
 

@@ -18,6 +18,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.people import members, people
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
+from coeval.study.leases import Hold
 
 DEMO = DEMO_FOLDER / "study.json"
 FINISHED = DEMO_FOLDER / "finished.json"
@@ -35,9 +36,15 @@ def ensure_demo(context: Context) -> bool:
             return False
     if not DEMO.is_file():
         return False
-    study, proposals = load_demo(DEMO)
-    import_study(context, AUTHOR, study, proposals)
-    add_finished_example(context)
+    with Hold(context) as hold:
+        # servers that start together on one database
+        hold.take("demo", "The demo task", wait=True)
+        with context.store.read() as db:
+            if tasks.list_tasks(db):
+                return False
+        study, proposals = load_demo(DEMO)
+        import_study(context, AUTHOR, study, proposals)
+        add_finished_example(context)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,8 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.people.sessions import get_signed_in
+from coeval.ui.health import Draining
 from coeval.ui.server import bodies
-from coeval.ui.server.identity import COOKIE, cookie_name, read_session
+from coeval.ui.server.identity import COOKIE, build_sticky_cookie, cookie_name, read_session
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -30,8 +32,8 @@ HEADERS = {
 HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::\d{1,5})?")
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-HEALTH = "/healthz"
-"""Says nothing but whether the server is well: what watches a container may call it by any name."""
+HEALTH = ("/healthz", "/readyz")
+"""Say nothing but whether the server is well: what watches a container may call it by any name."""
 
 OWN_ONLY = ("/api/", "/gradio_api/", "/admin/gradio_api/")
 """What our pages ask for and nobody links to: not even a GET of another site may reach it."""
@@ -43,8 +45,15 @@ KEPT = ("/ui/", "/static/", "/assets/", "/admin/static/", "/admin/assets/")
 class Guard:
     """ASGI middleware; plain, because Gradio's event streams must not be buffered."""
 
-    def __init__(self, app: ASGIApp, context: Context, body_seconds: float = bodies.BODY_SECONDS) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        context: Context,
+        draining: Draining | None = None,
+        body_seconds: float = bodies.BODY_SECONDS,
+    ) -> None:
         self.app, self.context, self.body_seconds = app, context, body_seconds
+        self.draining = draining or Draining()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -52,7 +61,8 @@ class Guard:
         if scope["type"] != "http":  # nothing of ours speaks over a WebSocket
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
-        headers, send = Headers(scope=scope), _with_headers(send, path)
+        headers = Headers(scope=scope)
+        send = _with_headers(send, path, self._list_more(headers))
         refusal = self._refuse(scope, path, headers)
         if refusal is None and bodies.has_body(headers):
             if path == bodies.UPLOAD:
@@ -70,6 +80,14 @@ class Guard:
                     return
         await (refusal or self.app)(scope, receive, send)
 
+    def _list_more(self, headers: Headers) -> list[tuple[str, str]]:
+        """Headers for this answer alone: the balancer's cookie; the end of the connection where the server stops."""
+        cookie = build_sticky_cookie(self.context.settings, headers)
+        return [
+            *([("Set-Cookie", cookie)] if cookie else []),
+            *([("Connection", "close")] if self.draining.begun else []),
+        ]
+
     async def _read(self, scope: Scope, receive: Receive, headers: Headers, path: str) -> bytes:
         def is_signed_in() -> bool:
             return get_signed_in(self.context, read_session(self.context, Request(scope))) is not None
@@ -78,7 +96,7 @@ class Guard:
 
     def _refuse(self, scope: Scope, path: str, headers: Headers) -> Response | None:
         settings = self.context.settings
-        if path == HEALTH and scope["method"] in SAFE_METHODS:
+        if path in HEALTH and scope["method"] in SAFE_METHODS:
             return None
         if not is_our_name(settings, scope, headers):
             return _refusal(421, "not_allowed", _explain_name(headers))
@@ -156,7 +174,7 @@ def is_asked_by_us(headers: Headers) -> bool:
     return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
 
 
-def _with_headers(send: Send, path: str) -> Send:
+def _with_headers(send: Send, path: str, more: Sequence[tuple[str, str]]) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
@@ -164,6 +182,9 @@ def _with_headers(send: Send, path: str) -> Send:
                 headers.setdefault(name, value)
             if not path.startswith(KEPT):
                 headers["Cache-Control"] = "no-store"
+            for name, value in more:
+                if name != "Set-Cookie" or headers.get("content-type", "").startswith("text/html"):
+                    headers.append(name, value)
         await send(message)
 
     return send_with_headers

@@ -27,6 +27,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "replicate": "Published studies",
     },
     "For administrators": {
+        "deploy": "Several servers",
         "servers": "Model servers",
         "roles": "Who may do what",
         "threats": "Security",

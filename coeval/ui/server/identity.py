@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+import secrets
+from http.cookies import SimpleCookie
 from typing import Literal
 
 import gradio as gr
 from fastapi import Request
 from fastapi.responses import Response
+from starlette.datastructures import Headers
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, SignedOutError
@@ -17,6 +20,10 @@ from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
 from coeval.ui.server.answers import tell
 
 COOKIE = "coeval_session"
+STICKY = "coeval_replica"
+"""By this a balancer sends a browser back to the server that has its Gradio events; without a prefix and a dash, so
+that nginx reads it as $cookie_coeval_replica."""
+STICKY_SECONDS = 30 * 24 * 3600
 
 
 def cookie_name(settings: Settings, name: str) -> str:
@@ -86,3 +93,19 @@ def shown(error: CoevalError) -> gr.Error:
     Gradio's toasts read markup, and a message can repeat what somebody typed: so it is escaped.
     """
     return gr.Error(html.escape(tell(error)), title="That did not work", print_exception=False)
+
+
+def build_sticky_cookie(settings: Settings, headers: Headers) -> str:
+    """The Set-Cookie line for a browser that has none yet; empty where one server alone uses the database."""
+    if not settings.server or f"{STICKY}=" in headers.get("cookie", ""):
+        return ""
+    cookie: SimpleCookie = SimpleCookie({STICKY: secrets.token_hex(8)})
+    secure = settings.public_url.startswith("https://")
+    cookie[STICKY]["path"] = "/"
+    cookie[STICKY]["max-age"] = STICKY_SECONDS
+    cookie[STICKY]["httponly"] = True
+    # a Space is shown inside another site's page
+    cookie[STICKY]["samesite"] = "None" if settings.behind_proxy and secure else "Lax"
+    if secure:
+        cookie[STICKY]["secure"] = True
+    return cookie[STICKY].OutputString()

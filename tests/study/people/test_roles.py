@@ -118,6 +118,7 @@ GUESTS = {"owner": False, "researcher": False, "annotator": False, "guest": True
 
 ROUTES: dict[str, dict[str, bool]] = {
     "GET /healthz": OPEN,
+    "GET /readyz": OPEN,
     "GET /help/guide": OPEN,
     "GET /signin": OPEN,
     "POST /signin": OPEN,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -26,8 +28,8 @@ def find_binaries() -> Path | None:
 class Server:
     """A running server: what makes databases on it, ends it as a power cut would, and starts it again."""
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
-        self.binaries, self.folder = binaries, folder
+    def __init__(self, binaries: Path, folder: Path, *, fsync: bool = False) -> None:
+        self.binaries, self.folder, self.fsync = binaries, folder, fsync
         self.migrated = "template0"
         """The database that new ones are copies of."""
         self._numbers = count(1)
@@ -47,13 +49,27 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c max_connections=200"
+        fsync = "on" if self.fsync else "off"
+        options = f"-k {self.folder} -c listen_addresses= -c fsync={fsync} -c max_connections=200"
         self._run(
             "pg_ctl", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options, "start"
         )
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", self.folder / "data", "-w", "-m", "immediate", "stop")
+
+    def kill9(self) -> None:
+        """End it as a crash would: all of its processes at once."""
+        number = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        for process in (number, *map(int, children)):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        while any(_is_alive(process) for process in (number, *map(int, children))):
+            time.sleep(0.01)
+        # where nobody has collected what is dead, its number still looks taken
+        for taken in (self.folder / "data" / "postmaster.pid", self.folder / ".s.PGSQL.5432.lock"):
+            taken.unlink(missing_ok=True)
 
     def get_address(self, database: str) -> str:
         return f"postgresql://coeval@/{database}?host={self.folder}"
@@ -91,14 +107,22 @@ class Server:
             )
 
 
+def _is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 @contextmanager
-def serve_postgres(binaries: Path) -> Iterator[Server]:
+def serve_postgres(binaries: Path, *, fsync: bool = False) -> Iterator[Server]:
+    """A server until the block ends; ``fsync`` has it wait for the disk as in earnest, which benchmarks do."""
     # a socket's path may have a hundred characters, which pytest's folders can take up
     folder = Path(tempfile.mkdtemp(prefix="coeval-pg-"))
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, USER)
-        server = Server(binaries, folder)
+        server = Server(binaries, folder, fsync=fsync)
         try:
             yield server
         finally:

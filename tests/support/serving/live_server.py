@@ -25,17 +25,19 @@ def free_port() -> int:
 class LiveServer:
     """``python app.py`` on a free port with a database of its own; ``env`` adds to the environment.
 
-    Another ``command`` starts another copy of the app.
+    Another ``command`` starts another copy of the app. A database on a server needs the path of a ``log``.
     """
 
-    def __init__(self, db: Path, *, command: tuple[str, ...] = ("app.py",), **env: str) -> None:
+    def __init__(
+        self, db: Path | str, *, command: tuple[str, ...] = ("app.py",), log: Path | None = None, **env: str
+    ) -> None:
         self.db, self.port = db, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "COEVAL_"))
         }
         self._env, self._command = kept | env, command
-        self.log = db.with_suffix(".log")
+        self.log = log or Path(db).with_suffix(".log")
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:

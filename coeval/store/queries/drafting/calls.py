@@ -10,6 +10,7 @@ from coeval.domain import Call
 from coeval.store.engines.interface import Database, Storage
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import get_row, rows
+from coeval.store.outages import outlast
 
 MAX_ANSWER = 2_000_000
 """Characters of the longest answer that is kept."""
@@ -95,5 +96,10 @@ class StoredLedger:
             return list_recent(db, model, endpoint)
 
     def record_calls(self, calls: Sequence[Call]) -> None:
-        with self._store.write() as db:
-            record_calls(db, calls)
+        """Append calls, however long a server of the database takes to come back: they are paid for."""
+
+        def write() -> None:
+            with self._store.write() as db:
+                record_calls(db, calls)
+
+        outlast(write)

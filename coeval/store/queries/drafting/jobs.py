@@ -67,18 +67,37 @@ def update_job(db: Database, job: int, **values: Any) -> None:
     db.table("job").update(job, values | {"updated_at": now()})
 
 
-def mark_interrupted(db: Database) -> int:
-    """Cancel jobs that say they are at work while nobody is; gives how many. Batch files wait for no process."""
+def mark_interrupted(db: Database, after: int = 0) -> int:
+    """Cancel jobs that say they are at work while nobody is; gives how many. Batch files wait for no process.
+
+    ``after`` is how often servers take a job over before that.
+    """
     cursor = db.conn.execute(
         "UPDATE job SET state = 'cancelled', message = 'cut off; start it again to go on where it was',"
-        f" updated_at = :now WHERE {CUT_OFF}",
-        {"now": now(), **live_since()},
+        f" updated_at = :now WHERE {CUT_OFF} AND takeovers >= :after",
+        {"now": now(), "after": after, **live_since()},
     )
     return cursor.rowcount
 
 
-def has_interrupted(db: Database) -> bool:
-    return get_row(db, f"SELECT 1 FROM job WHERE {CUT_OFF} LIMIT 1", live_since()) is not None
+def has_interrupted(db: Database, after: int = 0) -> bool:
+    sql = f"SELECT 1 FROM job WHERE {CUT_OFF} AND takeovers >= :after LIMIT 1"
+    return get_row(db, sql, {"after": after, **live_since()}) is not None
+
+
+def find_abandoned(db: Database, before: int) -> Job | None:
+    """The oldest job that nobody is at any more, and that was taken over fewer than ``before`` times."""
+    sql = f"SELECT * FROM job WHERE {CUT_OFF} AND takeovers < :before ORDER BY id LIMIT 1"
+    row = get_row(db, sql, {"before": before, **live_since()})
+    return _job(row) if row else None
+
+
+def take_over(db: Database, before: int) -> Job | None:
+    """Queue the oldest abandoned job for whoever asks, and give it; None where there is none."""
+    job = find_abandoned(db, before)
+    if job is not None:
+        update_job(db, job.id, state=JobState.QUEUED, takeovers=job.takeovers + 1)
+    return job
 
 
 def list_waiting(db: Database, kind: str) -> list[Job]:

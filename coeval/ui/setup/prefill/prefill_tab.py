@@ -18,7 +18,7 @@ from coeval.study import tasks
 from coeval.study.drafting import jobs
 from coeval.study.drafting.before import comparing, estimating, question_preview
 from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.drafting.worker import Worker
+from coeval.study.drafting.worker import get_worker
 from coeval.ui.components.numbers import read_decimal
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
@@ -43,7 +43,7 @@ class PrefillTab(Tab):
     title, id = "Pre-fill", "prefill"
 
     def build(self) -> None:
-        self.worker = Worker(self.context)
+        self.worker = get_worker(self.context)
         settings = self.context.settings
         with gr.Row(equal_height=False):
             with gr.Column(scale=2, elem_classes="card"):
