@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.estimates.clusters import DOCUMENTS, INSTANCES, Clusters
-from coeval.stats.rating_matrix import Codes, Numbers, Ratings
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings, renumbered
 
 LLM = "llm"
 """What the model is called where it stands beside people."""
@@ -155,6 +155,21 @@ class StudyFrames:
         return self.scored[["who", "unit", "score"]]
 
     @cached_property
+    def everybody(self) -> Ratings:
+        """All of people's scores as annotators x units."""
+        return self.ratings(self.rated)
+
+    @cached_property
+    def by_criterion(self) -> list[Ratings]:
+        """The same of each criterion."""
+        return [self.ratings(part) for part in self.cut_by_criterion(self.rated)]
+
+    def cut_by_criterion(self, scored: pd.DataFrame) -> list[pd.DataFrame]:
+        """The rows of each criterion of a table with ``unit``."""
+        place = scored["unit"].to_numpy() % max(len(self.criteria), 1)
+        return [scored[place == position] for position in range(len(self.criteria))]
+
+    @cached_property
     def genuine(self) -> pd.DataFrame:
         """``scored`` without those shown a draft that was wrong on purpose."""
         keep = self.scored["genuine"]
@@ -162,10 +177,14 @@ class StudyFrames:
 
     @cached_property
     def unaided(self) -> pd.DataFrame:
-        """The scores that no draft can have led: of the blind arm, and first scores; one a person and unit."""
-        scored = self.scored
-        first = scored[scored["arm"] == FIRST]
-        first = first.assign(score=first["first_score"].astype(float)).dropna(subset=["score"])
+        """The scores that no draft can have led: of the blind arm, and first scores; one a person and unit.
+
+        Of the columns of ``scored`` only those that are asked for: they are often most of the study.
+        """
+        scored = self.scored[["who", "annotator", "group", "unit", "arm", "score", "draft_score"]]
+        led = scored["arm"] == FIRST
+        first = scored[led].assign(score=self.scored.loc[led, "first_score"].astype(float))
+        first = first.dropna(subset=["score"])
         both = pd.concat([scored[scored["arm"] == BLIND], first])
         return both.drop_duplicates(["who", "unit"], keep="last").sort_index()
 
@@ -286,20 +305,12 @@ class StudyFrames:
             categories = np.asarray(points)
         return Ratings(
             names,
-            places.tolist(),
+            places,
             np.asarray(categories, dtype=float),
             np.asarray(annotator, np.int64),
             np.asarray(unit, np.int64),
             np.asarray(codes, np.int64),
         )
-
-
-def renumbered(codes: Codes) -> tuple[Codes, Codes]:
-    """The codes that occur, in order, and each code's place among them; quicker than sorting where codes are low."""
-    seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=bool)
-    seen[codes] = True
-    places = np.flatnonzero(seen)
-    return places, (np.cumsum(seen) - 1)[codes]
 
 
 def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:

@@ -20,11 +20,29 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
+class Kinds:
+    """The distinct rows of a table of counts, and which of them each row of the table is."""
+
+    rows: Codes
+    of_unit: Codes
+
+    def among(self, kept: npt.NDArray[np.bool_]) -> Kinds:
+        """The kinds of some of the units, the others left out."""
+        used, place = renumbered(self.of_unit[kept])
+        return Kinds(self.rows[used], place)
+
+    @cached_property
+    def times(self) -> Codes:
+        """How many units are of each kind."""
+        return np.bincount(self.of_unit, minlength=len(self.rows))
+
+
+@dataclass(frozen=True, eq=False)
 class Ratings:
     """Ratings in long form: rating ``k`` is ``categories[code[k]]``, by ``annotator[k]``, of ``unit[k]``."""
 
     annotators: tuple[Hashable, ...]
-    units: Sequence[Hashable]
+    units: Sequence[Hashable] | Codes
     categories: npt.NDArray[Any]
     annotator: Codes
     unit: Codes
@@ -62,6 +80,11 @@ class Ratings:
         """How many ratings each unit has."""
         return np.bincount(self.unit, minlength=self.n_units)
 
+    @cached_property
+    def kinds(self) -> Kinds:
+        """Units with the same counts are of one kind, and there are few kinds: what holds of one is computed once."""
+        return find_kinds(self.counts)
+
     def where(self, keep: npt.NDArray[np.bool_]) -> Ratings:
         """Only the ratings marked in ``keep``; annotators, units and categories stay as they are."""
         return Ratings(
@@ -88,6 +111,41 @@ class Ratings:
         dense = np.full((self.n_annotators, self.n_units), -1)
         dense[self.annotator, self.unit] = self.code
         return dense
+
+
+LOW = 1_000_000
+"""Keys below this are numbered by ticking them off, which is quicker than sorting them."""
+
+
+def find_kinds(table: Codes) -> Kinds:
+    """The kinds of a table of small counts, units x categories."""
+    if not table.size:
+        return Kinds(table[:0], np.zeros(len(table), dtype=np.int64))
+    keys = _packed(table)
+    if keys.dtype == np.int64 and int(keys.max()) < LOW:
+        used, kind = renumbered(keys)
+        first = np.empty(len(used), dtype=np.int64)
+        first[kind] = np.arange(len(table))
+    else:
+        _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+    return Kinds(table[first], np.asarray(kind, dtype=np.int64))
+
+
+def _packed(table: Codes) -> npt.NDArray[Any]:
+    """One key a row: the row read as digits of one integer where that fits in 63 bits, else its bytes."""
+    base = int(table.max()) + 1
+    if base ** table.shape[1] < 2**62:
+        return table @ (base ** np.arange(table.shape[1], dtype=np.int64))
+    narrow = np.ascontiguousarray(table.astype(np.int32))
+    return narrow.view(np.dtype((np.void, narrow.itemsize * narrow.shape[1]))).reshape(-1)
+
+
+def renumbered(codes: Codes) -> tuple[Codes, Codes]:
+    """The codes that occur, in order, and each code's place among them; quicker than sorting where codes are low."""
+    seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=bool)
+    seen[codes] = True
+    places = np.flatnonzero(seen)
+    return places, (np.cumsum(seen) - 1)[codes]
 
 
 def parse_ratings(ratings: RatingsLike, value_domain: Sequence[Any] | None = None) -> Ratings:

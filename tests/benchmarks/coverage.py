@@ -178,7 +178,7 @@ def coefficient_cells(units: int) -> Draw:
         clusters = Clusters(np.arange(units))
         for name, value in (("ac1", gwet_ac(data)), ("fleiss", fleiss_kappa(data))):
             if value.defined:
-                limits = respread(name, value, data, clusters).ci
+                limits = respread({name: value}, data, clusters)[name].ci
                 yield f"{name}, {units} units by 3 raters, skewed", covers(limits, truth[name])
 
     return draw

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from coeval.stats.agreement.patterns import distinct_rows
+from coeval.stats.agreement.patterns import MANY
 from coeval.stats.agreement.weights import weights_of
 from coeval.stats.estimates.later import special
 from coeval.stats.estimates.results import Estimate
-from coeval.stats.rating_matrix import Codes, Numbers, Ratings
+from coeval.stats.rating_matrix import Codes, Kinds, Numbers, Ratings
 
 ONE_CATEGORY = "only one category was ever used, so agreement by chance cannot be told from agreement"
 NOT_PAIRED = "no unit has ratings by two annotators"
@@ -32,6 +32,11 @@ def percent_of(data: Ratings) -> float:
     paired = sizes > 1
     if not paired.any():
         return np.nan
+    if len(data.categories) <= MANY:
+        kinds = data.kinds.among(paired)
+        sizes = kinds.rows.sum(axis=1)
+        agreeing = (kinds.rows * (kinds.rows - 1)).sum(axis=1) / (sizes * (sizes - 1))
+        return float(agreeing @ kinds.times / kinds.times.sum())
     alike = np.bincount(*_agreeing_pairs(data), minlength=data.n_units)[paired]
     return float((alike / (sizes[paired] * (sizes[paired] - 1))).mean())
 
@@ -44,7 +49,7 @@ def _agreeing_pairs(data: Ratings) -> tuple[Codes, Numbers]:
 
 def krippendorff_linear(data: Ratings, weights: Any, confidence: float = 0.95) -> Estimate:
     """Alpha with disagreement 1 - weight, and Gwet's linearised error (irrCAC ``krippen.alpha.raw``)."""
-    counts, times = as_numbers(distinct_rows(data.counts[data.per_unit > 1]))
+    counts, times = as_numbers(data.kinds.among(data.per_unit > 1))
     basics = basics_of(data)
     if not len(times):
         return Estimate.undefined(NOT_PAIRED, **basics)
@@ -66,12 +71,12 @@ def krippendorff_linear(data: Ratings, weights: Any, confidence: float = 0.95) -
     return _with_error((pa - pe) / (1 - pe), influence - plain, times, confidence, pa=pa, pe=pe, **basics)
 
 
-def as_numbers(tables: tuple[Any, ...]) -> tuple[Numbers, ...]:
-    return tuple(table.astype(float) for table in tables)
+def as_numbers(kinds: Kinds) -> tuple[Numbers, Numbers]:
+    return kinds.rows.astype(float), kinds.times.astype(float)
 
 
 def coefficient(data: Ratings, weights: Any, confidence: float, chance: Chance) -> Estimate:
-    counts, times = as_numbers(distinct_rows(data.counts[data.per_unit > 0]))
+    counts, times = as_numbers(data.kinds.among(data.per_unit > 0))
     matrix = weights_of(weights, data)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     expected = chance(shares, times, matrix) if len(times) else (np.nan, np.zeros(0))
@@ -132,6 +137,6 @@ def basics_of(data: Ratings) -> dict[str, Any]:
         "n": int((data.per_unit > 0).sum()),
         "n_units": int((data.per_unit > 1).sum()),
         "n_ratings": len(data.code),
-        "n_annotators": len(np.unique(data.annotator)),
+        "n_annotators": int(np.count_nonzero(np.bincount(data.annotator))),
         "n_categories": len(data.categories),
     }

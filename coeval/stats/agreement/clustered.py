@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from coeval.stats.estimates.clusters import (
     jackknife_interval,
     sums_interval,
 )
+from coeval.stats.estimates.later import sparse
 from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Numbers, Ratings
 
@@ -35,53 +37,87 @@ WORTH = 0.6
 
 
 @dataclass(frozen=True, eq=False)
+class HeldUnits:
+    """Units by kind: how many of each kind every cluster holds.
+
+    What a statistic sums over units is computed once a kind, and summed over a cluster by counting: 200,000 units of
+    250 kinds are two hundred and fifty rows of it, not 200,000.
+    """
+
+    counts: Numbers
+    """Kinds x categories: how many people gave a unit of the kind each score."""
+    held: sparse.csr_matrix
+    """Clusters x kinds."""
+    what: str
+    """What a cluster is."""
+
+    @cached_property
+    def times(self) -> Numbers:
+        """How many units are of each kind."""
+        return np.asarray(self.held.sum(axis=0), dtype=float).ravel()
+
+    def sums(self, columns: Columns) -> Numbers:
+        """Clusters x columns: what a statistic sums over the units of each cluster."""
+        return np.asarray(self.held @ columns(self.counts))
+
+    @cached_property
+    def is_skewed(self) -> bool:
+        """Whether more than half of the units got the commonest score from everybody."""
+        if not len(self.times):
+            return False
+        commonest = int((self.times @ self.counts).argmax())
+        alike = self.counts[:, commonest] == self.counts.sum(axis=1)
+        return bool(self.times[alike].sum() / self.times.sum() > 0.5)
+
+    def two_units(self) -> Numbers:
+        """A unit on which all agree on the rarest score that occurs, and one split between it and the commonest."""
+        totals = self.times @ self.counts
+        raters = max(2, round(float(totals.sum() / self.times.sum())))
+        used, commonest = np.flatnonzero(totals), int(totals.argmax())
+        rarest = int(used[totals[used].argmin()])
+        if rarest == commonest:
+            rarest = commonest - 1 if commonest else min(1, self.counts.shape[1] - 1)
+        two = np.zeros((2, self.counts.shape[1]))
+        two[0, rarest] = raters
+        two[1, rarest], two[1, commonest] = raters // 2, raters - raters // 2
+        return two
+
+
+def hold_units(data: Ratings, kept: Any, clusters: Clusters) -> HeldUnits:
+    """The units marked in ``kept``, whose clusters these are."""
+    kinds = data.kinds.among(kept)
+    places, shape = (clusters.code, kinds.of_unit), (clusters.n, len(kinds.rows))
+    held = sparse.csr_matrix((np.ones(len(kinds.of_unit)), places), shape=shape)
+    return HeldUnits(kinds.rows.astype(float), held, clusters.kind)
+
+
+@dataclass(frozen=True, eq=False)
 class Coefficient:
     """An agreement coefficient as a function of sums over units."""
 
     columns: Columns
     value: OfSums
 
-    def interval(
-        self, counts: Numbers, clusters: Clusters, point: float, confidence: float
-    ) -> dict[str, Any]:
+    def interval(self, units: HeldUnits, point: float, confidence: float) -> dict[str, Any]:
         """The interval over clusters; where scores are so even that it would be too short, with two units added.
 
         As Agresti and Coull (1998) add two successes and two failures: one unit on which all agree on the rarest
         score, one split between it and the commonest. Without them 20 units rated alike but for a few give Fleiss'
         kappa an interval that covers .75, with them, each worth ``WORTH`` of a unit, .96.
         """
-        sums = clusters.sums(self.columns(counts))
-        if not is_skewed(counts):
-            spread = sums_interval(sums, self.value, clusters.kind, confidence=confidence, value=point)
+        sums = units.sums(self.columns)
+        if not units.is_skewed:
+            spread = sums_interval(sums, self.value, units.what, confidence=confidence, value=point)
             if spread["se"] != 0.0:
                 return cut(spread, -np.inf, 1.0)
-        wider = np.concatenate([sums, WORTH * self.columns(two_units(counts))])
-        spread = sums_interval(wider, self.value, clusters.kind, confidence=confidence)
+        wider = np.concatenate([sums, WORTH * self.columns(units.two_units())])
+        spread = sums_interval(wider, self.value, units.what, confidence=confidence)
         return cut(spread, -np.inf, 1.0) | {
             "ci_low": float(np.minimum(spread["ci_low"], point)),
             "ci_high": float(np.maximum(np.minimum(spread["ci_high"], 1.0), point)),
             "clusters": len(sums),
             "interval_kind": spread["interval_kind"] + PLUS_TWO,
         }
-
-
-def is_skewed(counts: Numbers) -> bool:
-    """Whether more than half of the units got the commonest score from everybody."""
-    commonest = int(counts.sum(axis=0).argmax())
-    return bool((counts[:, commonest] == counts.sum(axis=1)).mean() > 0.5) if len(counts) else False
-
-
-def two_units(counts: Numbers) -> Numbers:
-    """A unit on which all agree on the rarest score that occurs, and one split between it and the commonest."""
-    totals, raters = counts.sum(axis=0), max(2, round(float(counts.sum(axis=1).mean())))
-    used, commonest = np.flatnonzero(totals), int(totals.argmax())
-    rarest = int(used[totals[used].argmin()])
-    if rarest == commonest:
-        rarest = commonest - 1 if commonest else min(1, counts.shape[1] - 1)
-    two = np.zeros((2, counts.shape[1]))
-    two[0, rarest] = raters
-    two[1, rarest], two[1, commonest] = raters // 2, raters - raters // 2
-    return two
 
 
 def alpha_coefficient(values: Numbers, level: Level) -> Coefficient:
@@ -135,17 +171,17 @@ CHANCES: dict[str, tuple[str, Callable[[Numbers, Numbers], Numbers]]] = {
 """The coefficients beside alpha: their weights, and what chance gives."""
 
 
-def respread(name: str, estimate: Estimate, data: Ratings, clusters: Clusters) -> Estimate:
-    """A coefficient of ``CHANCES`` with the interval over clusters in place of the linearised one over units."""
-    if not estimate.defined or len(data.categories) > MANY:
-        return estimate
-    weights, chance = CHANCES[name]
+def respread(estimates: Mapping[str, Estimate], data: Ratings, clusters: Clusters) -> dict[str, Estimate]:
+    """Coefficients of ``CHANCES`` with the interval over clusters in place of the linearised one over units."""
+    if len(data.categories) > MANY:
+        return dict(estimates)
     rated = data.per_unit > 0
-    part = clusters.of(np.flatnonzero(rated))
-    coefficient = chance_coefficient(data.numbers, weights, chance)
-    return estimate.having(
-        **coefficient.interval(data.counts[rated].astype(float), part, float(estimate), 0.95)
-    )
+    units, spread = hold_units(data, rated, clusters.of(np.flatnonzero(rated))), {}
+    for name, estimate in estimates.items():
+        coefficient = chance_coefficient(data.numbers, *CHANCES[name])
+        found = coefficient.interval(units, float(estimate), 0.95) if estimate.defined else {}
+        spread[name] = estimate.having(**found)
+    return spread
 
 
 def alpha_levels(
@@ -174,7 +210,7 @@ def alpha_levels(
     part = clusters.of(np.flatnonzero(paired))
     if len(data.categories) > MANY:
         return {level: _of_many_values(data, part, level, details, confidence) for level in levels}
-    counts, by_level = data.counts[paired].astype(float), {}
+    units, by_level = hold_units(data, paired, part), {}
     drawn: Numbers | None = None
     for level in levels:
         value, named = point_alpha(data, level), details | {"level": level}
@@ -182,9 +218,9 @@ def alpha_levels(
             by_level[level] = undefined_alpha(named)
             continue
         coefficient = alpha_coefficient(data.numbers, level)
-        spread = coefficient.interval(counts, part, value, confidence)
+        spread = coefficient.interval(units, value, confidence)
         if drawn is None and replicates:
-            drawn = draw_sums(part.sums(coefficient.columns(counts)), replicates, seed)
+            drawn = draw_sums(units.sums(coefficient.columns), replicates, seed)
         shares = _shares_below(coefficient.value(drawn)) if drawn is not None else {}
         by_level[level] = Estimate(value, **(named | spread | shares))
     return by_level
@@ -250,13 +286,13 @@ def mean_alpha(
     whole, tables, added, places = max(code.n for _, code in known), [], [], []
     for data, code in known:
         paired, coefficient = data.per_unit > 1, alpha_coefficient(data.numbers, level)
-        counts = data.counts[paired].astype(float)
-        columns = coefficient.columns(counts)
-        table = np.column_stack([np.bincount(code.code[paired], column, whole) for column in columns.T])
+        # numbered as the others' are, also where a cluster is missing here
+        units = hold_units(data, paired, Clusters(code.code[paired], code.kind))
+        table = np.zeros((whole, len(coefficient.columns(units.counts[:1]).T)))
+        table[: units.held.shape[0]] = units.sums(coefficient.columns)
         tables.append(table)
-        skewed = is_skewed(counts)
-        two = WORTH * coefficient.columns(two_units(counts))
-        added.append(two if skewed else np.zeros_like(two))
+        two = WORTH * coefficient.columns(units.two_units())
+        added.append(two if units.is_skewed else np.zeros_like(two))
         places.append(coefficient)
     sums = np.hstack(tables)
     sums = np.asarray(sums[sums.any(axis=1)], dtype=float)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from coeval.stats.estimates.later import sparse
 from coeval.stats.estimates.results import Result
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings, encode_ratings, is_missing, parse_ratings
 
@@ -71,9 +72,9 @@ def dawid_skene(
 def _overlapping(data: Ratings) -> npt.NDArray[np.bool_]:
     """Whether each annotator shares an item with another one."""
     shared = np.zeros(data.n_annotators, dtype=bool)
-    pairs = np.unique(np.column_stack([data.unit, data.annotator]), axis=0)
-    crowded = np.bincount(pairs[:, 0], minlength=data.n_units) > 1
-    shared[pairs[crowded[pairs[:, 0]], 1]] = True
+    shape = data.n_units, data.n_annotators
+    labelled = sparse.csr_matrix((np.ones(len(data.code)), (data.unit, data.annotator)), shape=shape)
+    shared[labelled[np.diff(labelled.indptr) > 1].indices] = True
     return shared
 
 
@@ -82,11 +83,7 @@ def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
 
     They have the same posterior, and a scale of five points has few such kinds however many items there are.
     """
-    order = np.lexsort((data.code, data.annotator, data.unit))
-    keys = (data.annotator[order] * len(data.categories) + data.code[order]).astype(np.int64)
-    ends = np.cumsum(data.per_unit)
-    labels = [keys[end - size : end].tobytes() for end, size in zip(ends, data.per_unit, strict=True)]
-    kind, first = pd.factorize(np.array(labels, dtype=object))
+    kind, first = pd.factorize(_labels_of_units(data))
     example = np.unique(kind, return_index=True)[1]
     kept = np.isin(data.unit, example)
     place = np.full(data.n_units, -1)
@@ -102,6 +99,24 @@ def _alike(data: Ratings) -> tuple[Ratings, Codes, Codes]:
     times = np.bincount(kind, minlength=len(first))
     times[kinds.per_unit == 0] = 0
     return kinds, times, np.asarray(kind, dtype=np.int64)
+
+
+def _labels_of_units(data: Ratings) -> npt.NDArray[Any]:
+    """One key a unit for its labels and who gave them: digits of one integer where that fits, else bytes."""
+    width, longest = data.n_annotators * len(data.categories), int(data.per_unit.max(initial=0))
+    place = data.annotator * len(data.categories) + data.code
+    order = np.argsort(data.unit * width + place, kind="stable")
+    keys, ends = place[order], np.cumsum(data.per_unit)
+    if (width + 1) ** longest >= 2**62:
+        labels = [keys[end - size : end].tobytes() for end, size in zip(ends, data.per_unit, strict=True)]
+        return np.array(labels, dtype=object)
+    unit = data.unit[order]
+    power = np.arange(len(keys)) - (ends - data.per_unit)[unit]
+    packed = np.zeros(data.n_units, dtype=np.int64)
+    rated = data.per_unit > 0
+    parts = (keys + 1) * (width + 1) ** power
+    packed[rated] = np.add.reduceat(parts, (ends - data.per_unit)[rated]) if len(parts) else 0
+    return packed
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from coeval.stats.estimates.clusters import Clusters, cut, jackknife_interval, parse_clusters
 from coeval.stats.estimates.later import sparse, special
 from coeval.stats.estimates.results import Estimate, Result
-from coeval.stats.rating_matrix import Ratings, RatingsLike, parse_ratings
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, parse_ratings
 
 PEOPLE = (1, 2, 3, 4, 5, 7, 10)
 """For so many people a D-study says how well their mean would agree."""
@@ -48,7 +48,7 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
     data = parse_ratings(ratings)
     if not data.numeric and len(data.code):
         raise ValueError(f"ICC needs numbers, but the ratings hold {data.categories[0]!r}.")
-    forms = _all_forms(data, confidence)
+    forms = _all_forms(sum_up(data), confidence)
     if clusters is None:
         return Forms(forms)
     return Forms(_respread(forms, data, parse_clusters(clusters, data.n_units), confidence))
@@ -59,10 +59,9 @@ def _respread(
 ) -> dict[str, Estimate]:
     """The forms with intervals from leaving out clusters, or groups of them."""
     group = clusters.groups()
-    without = [
-        _all_forms(data.where(group[data.unit] != name), confidence)
-        for name in range(int(group.max(initial=-1)) + 1)
-    ]
+    parts = _sums_of_groups(data, group, int(group.max(initial=-1)) + 1)
+    whole = sum_up(data)
+    without = [_all_forms(whole.less(part), confidence) for part in parts]
     spread_forms = {}
     for name, value in forms.items():
         values = np.array([part[name] for part in without])
@@ -98,21 +97,85 @@ class _Squares:
     df_error: int
 
 
-def _all_forms(data: Ratings, confidence: float) -> dict[str, Estimate]:
-    paired = data.per_unit > 1
-    data = data.where(paired[data.unit])
-    n, raters = int(paired.sum()), len(np.unique(data.annotator))
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What the mean squares rest on, of the units with two ratings or more: all of it adds up over units.
+
+    Scores are taken from the mean of all of them, which changes no square but for its rounding.
+    """
+
+    n: int
+    """Units."""
+    size: int
+    """Ratings."""
+    total: float
+    squares: float
+    of_units: float
+    """The sum of T_u^2 / k_u, T_u being the sum of a unit's k_u scores."""
+    sizes_squared: int
+    raters: Numbers
+    """T_r, the sum of each rater's scores."""
+    rater_sizes: Codes
+    expected: Numbers
+    """The sum of T_u / k_u over each rater's units."""
+    shared: Numbers
+    """N' diag(1 / k_u) N: how much of their units each two raters share."""
+
+    def less(self, part: Sums) -> Sums:
+        """The sums without those of some of the units."""
+        return Sums(*(getattr(self, one.name) - getattr(part, one.name) for one in fields(self)))
+
+
+def sum_up(data: Ratings) -> Sums:
+    """The sums of everything."""
+    return _sums_of_groups(data, np.zeros(data.n_units, dtype=np.int64), 1)[0]
+
+
+def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> list[Sums]:
+    """The sums of each group of units; ``group`` is that of each unit."""
+    sizes = np.where(data.per_unit > 1, data.per_unit, 0)
+    paired = sizes[data.unit] > 0
+    rater, unit, raters = data.annotator[paired], data.unit[paired], data.n_annotators
+    y = data.numbers[data.code[paired]]
+    y = y - y.mean() if len(y) else y
+    of_unit = np.bincount(unit, y, data.n_units)
+    means, own = of_unit / np.maximum(sizes, 1), group[unit]
+    cell = own * raters + rater
+
+    def over(table: Numbers) -> Numbers:
+        return np.asarray(np.bincount(cell, table, groups * raters).reshape(groups, raters), dtype=float)
+
+    ratings = sparse.csr_matrix((np.ones(len(rater)), (rater, unit)), shape=(raters, data.n_units))
+    shares = (1 / np.maximum(sizes, 1))[unit]
+    split = sparse.csr_matrix((shares, (cell, unit)), shape=(groups * raters, data.n_units))
+    columns = (
+        np.bincount(group[sizes > 0], minlength=groups),
+        np.bincount(own, minlength=groups),
+        np.bincount(own, y, groups),
+        np.bincount(own, y * y, groups),
+        np.bincount(group, of_unit * means, groups),
+        np.bincount(group, sizes**2, groups).astype(np.int64),
+        over(y),
+        np.bincount(cell, minlength=groups * raters).reshape(groups, raters),
+        over(means[unit]),
+        (split @ ratings.T).toarray().reshape(groups, raters, raters),
+    )
+    return [Sums(*parts) for parts in zip(*columns, strict=True)]
+
+
+def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:
+    n, raters = int(sums.n), int(np.count_nonzero(sums.rater_sizes))
     basics = {
         "n": n,
         "n_units": n,
         "n_annotators": raters,
-        "complete": len(data.code) == n * raters,
-        "k": len(data.code) / n if n else np.nan,
+        "complete": int(sums.size) == n * raters,
+        "k": int(sums.size) / n if n else np.nan,
         "confidence": confidence,
     }
     if n < 2:
         return dict.fromkeys(FORMS, Estimate.undefined("fewer than two units have two ratings", **basics))
-    one_way, two_way = _one_way(data, n), two_way_squares(data, n, raters)
+    one_way, two_way = _one_way(sums), two_way_squares(sums)
     forms = {"ICC(1,1)": _single(one_way, confidence), "ICC(1,k)": _mean(one_way, confidence)}
     if isinstance(two_way, str):
         forms |= dict.fromkeys(("ICC(2,1)", "ICC(3,1)", "ICC(2,k)", "ICC(3,k)"), Estimate.undefined(two_way))
@@ -122,44 +185,37 @@ def _all_forms(data: Ratings, confidence: float) -> dict[str, Estimate]:
     return {form: forms[form].having(**basics) for form in FORMS}
 
 
-def _one_way(data: Ratings, n: int) -> _Squares:
-    y = data.numbers[data.code]
-    sizes = data.per_unit[data.per_unit > 0]
-    sums = np.bincount(data.unit, y, data.n_units)[data.per_unit > 0]
-    total, size = y.sum(), len(y)
-    squares = float((y**2).sum())
-    between = _settled(float((sums**2 / sizes).sum() - total**2 / size), squares)
-    within = _settled(squares - float((sums**2 / sizes).sum()), squares)
-    k = (size - (sizes**2).sum() / size) / (n - 1)
+def _one_way(sums: Sums) -> _Squares:
+    n, size = int(sums.n), int(sums.size)
+    between = _settled(float(sums.of_units - sums.total**2 / size), float(sums.squares))
+    within = _settled(float(sums.squares - sums.of_units), float(sums.squares))
+    k = float(size - sums.sizes_squared / size) / (n - 1)
     mean_within = within / (size - n)
     return _Squares(between / (n - 1), mean_within, 0.0, mean_within, k, n, n - 1, size - n, 0, size - n)
 
 
-def two_way_squares(data: Ratings, n: int, raters: int) -> _Squares | str:
+def two_way_squares(sums: Sums) -> _Squares | str:
     """Mean squares of the additive model of units and raters, or why they do not exist.
 
     q = T_r - sum_u n_ur T_u / k_u and C = diag(n_r) - N' diag(1 / k_u) N are the raters' equations after the
     units; with nothing missing they reduce to the usual sums of squares.
     """
-    y = data.numbers[data.code] - data.numbers[data.code].mean()
-    _, rater = np.unique(data.annotator, return_inverse=True)
-    per_unit = np.maximum(data.per_unit, 1)
-    unit_sums = np.bincount(data.unit, y, data.n_units)
-    rater_sums, rater_sizes = np.bincount(rater, y, raters), np.bincount(rater, minlength=raters)
-    right = rater_sums - np.bincount(rater, (unit_sums / per_unit)[data.unit], raters)
-    equations = np.diag(rater_sizes) - _shared(data, rater, raters, per_unit)
+    there = sums.rater_sizes > 0
+    n, size, raters, rater_sizes = int(sums.n), int(sums.size), int(there.sum()), sums.rater_sizes[there]
+    right = (sums.raters - sums.expected)[there]
+    equations = np.diag(rater_sizes) - sums.shared[np.ix_(there, there)]
     if np.linalg.matrix_rank(equations) < raters - 1:
         return "the annotators fall into groups that share no unit"
-    size, ss_units = len(y), float((unit_sums**2 / per_unit).sum())
     df_error = size - n - raters + 1
     if raters < 2 or df_error < 1:
         return "too few ratings for units and annotators both"
     # the equations of the raters sum to nothing, so one of them is left out: a pseudo-inverse would have to guess
     # which of the singular values is nought
     ss_raters = float(right[1:] @ np.linalg.solve(equations[1:, 1:], right[1:]))
-    total = float(y @ y)
+    total, ss_units = float(sums.squares), float(sums.of_units)
     error = _settled(total - ss_units - ss_raters, total) / df_error
-    ss_units_adjusted = _settled(ss_units + ss_raters - float((rater_sums**2 / rater_sizes).sum()), total)
+    of_raters = float((sums.raters[there] ** 2 / rater_sizes).sum())
+    ss_units_adjusted = _settled(ss_units + ss_raters - of_raters, total)
     return _Squares(
         ss_units_adjusted / (n - 1),
         error,
@@ -177,12 +233,6 @@ def two_way_squares(data: Ratings, n: int, raters: int) -> _Squares | str:
 def _settled(difference: float, total: float) -> float:
     """A sum of squares that came as a difference of larger ones: what only rounding left of it is nought."""
     return difference if difference > 1e-12 * total else 0.0
-
-
-def _shared(data: Ratings, rater: np.ndarray, raters: int, per_unit: np.ndarray) -> np.ndarray:
-    """N' diag(1 / k_u) N: how much of their units each two raters share."""
-    ratings = sparse.csr_matrix((np.ones(len(rater)), (rater, data.unit)), shape=(raters, data.n_units))
-    return np.asarray((ratings.multiply(1 / per_unit).tocsr() @ ratings.T).toarray())
 
 
 def _f_test(squares: _Squares) -> dict[str, float]:
@@ -296,12 +346,11 @@ def variance_components(ratings: RatingsLike, people: Sequence[int] = PEOPLE) ->
     data = parse_ratings(ratings)
     if not data.numeric and len(data.code):
         raise ValueError(f"Variance needs numbers, but the ratings hold {data.categories[0]!r}.")
-    paired = data.per_unit > 1
-    data = data.where(paired[data.unit])
-    counts = {"n_items": int(paired.sum()), "n_people": len(np.unique(data.annotator))}
+    sums = sum_up(data)
+    counts = {"n_items": int(sums.n), "n_people": int(np.count_nonzero(sums.rater_sizes))}
     squares: _Squares | str = "fewer than two units have two ratings"
     if counts["n_items"] > 1:
-        squares = two_way_squares(data, counts["n_items"], counts["n_people"])
+        squares = two_way_squares(sums)
     if isinstance(squares, str):
         nothing = Estimate.undefined(squares)
         return Components(nothing, nothing, nothing, dict.fromkeys(people, nothing), **counts)

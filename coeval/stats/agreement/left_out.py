@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coeval.stats.agreement.alpha import check_words, point_alpha
-from coeval.stats.agreement.clustered import alpha_coefficient
+from coeval.stats.agreement.clustered import alpha_coefficient, hold_units
 from coeval.stats.agreement.disagreement import Level, check_level
 from coeval.stats.agreement.patterns import MANY
 from coeval.stats.estimates.clusters import Clusters, jackknife_interval, parse_clusters, sums_interval
@@ -54,36 +54,62 @@ def leave_one_out(
     """
     data, known = parse_ratings(ratings, value_domain), check_level(level)
     check_words(data, known)
-    parsed = parse_clusters(clusters, data.n_units)
-    rows = [_without_one(data, parsed, place, known, confidence) for place in range(data.n_annotators)]
+    whole = _Whole.of(data, parse_clusters(clusters, data.n_units), known)
+    rows = [_without_one(whole, place, confidence) for place in range(data.n_annotators)]
     adjusted = adjust_bh([row.difference.details.get("p_value", np.nan) for row in rows])
     return [
         replace(row, difference=row.difference.having(p_bh=p)) for row, p in zip(rows, adjusted, strict=True)
     ]
 
 
-def _without_one(data: Ratings, clusters: Clusters, place: int, level: Level, confidence: float) -> LeftOut:
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """What everybody's ratings give, before one person's are taken away."""
+
+    data: Ratings
+    clusters: Clusters
+    level: Level
+    alpha: float
+    sums: Numbers
+    """Of the units with two ratings, over clusters; without columns where the scores are near-continuous."""
+
+    @classmethod
+    def of(cls, data: Ratings, clusters: Clusters, level: Level) -> _Whole:
+        part = clusters.of(np.flatnonzero(data.per_unit > 1))
+        alpha = point_alpha(data, level)
+        nothing = np.isnan(alpha) or len(data.categories) > MANY
+        return cls(
+            data, part, level, alpha, np.zeros((part.n, 0)) if nothing else cls._sums(data, data, part, level)
+        )
+
+    @staticmethod
+    def _sums(rated: Ratings, data: Ratings, part: Clusters, level: Level) -> Numbers:
+        return hold_units(rated, data.per_unit > 1, part).sums(alpha_coefficient(data.numbers, level).columns)
+
+    def sums_of(self, rest: Ratings) -> Numbers:
+        """The sums of some of the ratings, over the same clusters."""
+        return self._sums(rest, self.data, self.clusters, self.level)
+
+
+def _without_one(whole: _Whole, place: int, confidence: float) -> LeftOut:
+    data, level, kind = whole.data, whole.level, whole.clusters.kind
     rest = data.without(place)
-    name, n = data.annotators[place], int((data.annotator == place).sum())
-    alpha, whole = point_alpha(rest, level), point_alpha(data, level)
-    if np.isnan(alpha) or np.isnan(whole):
+    name, n, alpha = data.annotators[place], len(data.code) - len(rest.code), point_alpha(rest, level)
+    if np.isnan(alpha) or np.isnan(whole.alpha):
         few = data.n_annotators < 3
         reason = "needs at least three annotators" if few else "alpha of the others alone is undefined"
         nothing = Estimate.undefined(reason, level=level)
         return LeftOut(name, n, nothing, nothing)
-    paired = data.per_unit > 1
-    part = clusters.of(np.flatnonzero(paired))
+    difference = alpha - whole.alpha
     if len(data.categories) > MANY:
-        spread: dict[str, Any] = jackknife_interval(alpha - whole, np.empty(0), part.kind, n=part.n)
+        spread: dict[str, Any] = jackknife_interval(difference, np.empty(0), kind, n=whole.clusters.n)
     else:
-        coefficient = alpha_coefficient(data.numbers, level)
-        tables = [coefficient.columns(side.counts[paired].astype(float)) for side in (rest, data)]
-        width = tables[0].shape[1]
+        value, width = alpha_coefficient(data.numbers, level).value, whole.sums.shape[1]
 
-        def difference(rows: Numbers) -> Numbers:
-            return coefficient.value(rows[:, :width]) - coefficient.value(rows[:, width:])
+        def differences(rows: Numbers) -> Numbers:
+            return value(rows[:, :width]) - value(rows[:, width:])
 
-        sums = part.sums(np.hstack(tables))
-        spread = sums_interval(sums, difference, part.kind, confidence=confidence, value=alpha - whole)
+        sums = np.hstack([whole.sums_of(rest), whole.sums])
+        spread = sums_interval(sums, differences, kind, confidence=confidence, value=difference)
     details = Estimate(alpha, level=level, n_units=int((rest.per_unit > 1).sum()))
-    return LeftOut(name, n, details, Estimate(alpha - whole, level=level, **spread))
+    return LeftOut(name, n, details, Estimate(difference, level=level, **spread))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from coeval.stats.agreement.disagreement import (
     mid_ranks,
 )
 from coeval.stats.estimates.later import sparse
-from coeval.stats.rating_matrix import Codes, Numbers, Ratings
+from coeval.stats.rating_matrix import Codes, Numbers, Ratings, find_kinds
 
 CELLS = 2_000_000
 """How many numbers one block of replicates may hold; bounds the memory, not the result."""
@@ -159,9 +158,8 @@ def sample_units(ratings: Ratings) -> Units:
     if len(ratings.categories) > MANY:
         paired = ratings.per_unit > 1
         return RatedUnits(keep_units(ratings, paired), np.ones(int(paired.sum()), dtype=np.int64))
-    counts = ratings.counts[ratings.per_unit > 1]
-    rows, times = distinct_rows(counts)
-    return CountPatterns(rows.astype(float), times, ratings.numbers)
+    kinds = ratings.kinds.among(ratings.per_unit > 1)
+    return CountPatterns(kinds.rows.astype(float), kinds.times, ratings.numbers)
 
 
 def sample_both(a: Ratings, b: Ratings) -> tuple[Units, Units]:
@@ -170,8 +168,8 @@ def sample_both(a: Ratings, b: Ratings) -> tuple[Units, Units]:
     if max(len(a.categories), len(b.categories)) > MANY:
         ones = np.ones(int(kept.sum()), dtype=np.int64)
         return RatedUnits(keep_units(a, kept), ones), RatedUnits(keep_units(b, kept), ones)
-    rows, times = distinct_rows(np.hstack([a.counts[kept], b.counts[kept]]))
-    split = len(a.categories)
+    kinds = find_kinds(np.hstack([a.counts[kept], b.counts[kept]]))
+    rows, times, split = kinds.rows, kinds.times, len(a.categories)
     return (
         CountPatterns(rows[:, :split].astype(float), times, a.numbers),
         CountPatterns(rows[:, split:].astype(float), times, b.numbers),
@@ -191,23 +189,6 @@ def keep_units(ratings: Ratings, kept: npt.NDArray[np.bool_]) -> Ratings:
         position[ratings.unit[rated]],
         ratings.code[rated],
     )
-
-
-def distinct_rows(table: Codes) -> tuple[Codes, Codes]:
-    """The distinct rows of a table of small counts, and how often each occurs."""
-    if not table.size:
-        return table[:0], np.empty(0, dtype=np.int64)
-    _, first, times = np.unique(_packed(table), return_index=True, return_counts=True)
-    return table[first], times
-
-
-def _packed(table: Codes) -> npt.NDArray[Any]:
-    """One key a row: the row read as digits of one integer where that fits in 63 bits, else its bytes."""
-    base = int(table.max()) + 1
-    if base ** table.shape[1] < 2**62:
-        return table @ (base ** np.arange(table.shape[1], dtype=np.int64))
-    narrow = np.ascontiguousarray(table.astype(np.int32))
-    return narrow.view(np.dtype((np.void, narrow.itemsize * narrow.shape[1]))).reshape(-1)
 
 
 def draw_weights(

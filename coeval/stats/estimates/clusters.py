@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.estimates.later import special
-from coeval.stats.rating_matrix import Codes, Numbers
+from coeval.stats.rating_matrix import Codes, Numbers, renumbered
 
 FEW = 10
 """Under this many clusters an interval rests on Student's t alone, and the report says so."""
@@ -94,7 +94,7 @@ def parse_clusters(labels: Any, size: int, kind: str = UNITS) -> Clusters:
 
 
 def _numbered(codes: Codes) -> Codes:
-    return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.int64)
+    return renumbered(codes)[1]
 
 
 def sums_interval(

@@ -11,7 +11,7 @@ import pandas as pd
 from coeval.stats.estimates.clusters import cut, jackknife_interval, parse_clusters
 from coeval.stats.estimates.later import stats
 from coeval.stats.estimates.results import Estimate
-from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
+from coeval.stats.rating_matrix import Codes, Numbers, parse_vector, renumbered
 
 METHODS = ("pearson", "spearman", "kendall")
 LEVELS = ("dataset", "document", "system")
@@ -114,6 +114,11 @@ def leave_groups_out(
     Groups are numbered from 0 and one that holds no item leaves everything as it is.
     """
     rows = np.full((int(group.max(initial=-1)) + 1, len(LEVELS), len(METHODS)), np.nan)
+    owner = None if documents is None else _groups_of(documents, group)
+    within = {}
+    if documents is not None and owner is not None:
+        named = documents >= 0
+        within = {method: _within(x[named], y[named], documents[named], method) for method in METHODS}
     for name in range(len(rows)):
         rest = group != name
         if rest.all():
@@ -121,18 +126,33 @@ def leave_groups_out(
         sides = x[rest], y[rest]
         for place, method in enumerate(METHODS):
             rows[name, 0, place] = correlate(*sides, method)
-            if documents is not None:
+            if method in within:
+                rows[name, 1, place] = _mean_known(within[method][owner != name])
+            elif documents is not None:
                 rows[name, 1, place] = _mean_within(*sides, documents[rest], method)
             if systems is not None:
                 rows[name, 2, place] = _between_means(*sides, systems[rest], method)
     return rows
 
 
+def _groups_of(documents: Codes, group: Codes) -> Codes | None:
+    """The group of each document that occurs, in the order of their codes; None where one is in several.
+
+    A document that is left out whole changes no other's correlation.
+    """
+    named = documents >= 0
+    places, place = renumbered(documents[named])
+    owner = np.zeros(len(places), dtype=np.int64)
+    owner[place] = group[named]
+    return owner if (owner[place] == group[named]).all() else None
+
+
 def _mean_within(x: Numbers, y: Numbers, codes: Codes, method: str) -> float:
     named = codes >= 0
-    if not named.any():
-        return np.nan
-    values = _within(x[named], y[named], codes[named], method)
+    return _mean_known(_within(x[named], y[named], codes[named], method)) if named.any() else np.nan
+
+
+def _mean_known(values: Numbers) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan
 
@@ -274,7 +294,7 @@ def group_codes(labels: Any, size: int, name: str) -> Codes | None:
 
 def _within(x: Numbers, y: Numbers, codes: Codes, method: str) -> Numbers:
     """The correlation inside each group, in the order of the codes; nan where a side never varies."""
-    place = np.unique(codes, return_inverse=True)[1]
+    place = renumbered(codes)[1]
     if method == "kendall":
         return _within_kendall(x, y, place)
     if method == "spearman":

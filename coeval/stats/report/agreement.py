@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.agreement.alpha import counted, point_alpha, undefined_alpha
-from coeval.stats.agreement.clustered import CHANCES, alpha_levels, mean_alpha, respread
+from coeval.stats.agreement.clustered import alpha_levels, mean_alpha, respread
 from coeval.stats.agreement.coefficients import (
     brennan_prediger,
     conger_kappa,
@@ -30,6 +30,9 @@ from coeval.stats.report.rater_pairs import SHOWN, RaterPair, list_pairs
 
 Levels = Mapping[Level, Estimate]
 """Alpha at each level of measurement."""
+
+VIEWED = ("arm", "score", "draft_score")
+"""What says how far the drafts were in view."""
 
 BOTH_KINDS = "blind and first scores"
 
@@ -160,11 +163,8 @@ class PeopleAlphas:
 def people_alphas(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> PeopleAlphas:
     """Alpha of people at three levels over all units and by criterion, in their order, and the headline."""
     options = {"replicates": replicates, "seed": seed}
-    everybody = study.ratings(study.rated)
-    parts = [
-        alpha_levels(data, study.clusters_of(data), SHOWN, **options)
-        for data in (study.ratings(_of_criterion(study.rated, study, k)) for k in range(len(study.criteria)))
-    ]
+    everybody = study.everybody
+    parts = [alpha_levels(data, study.clusters_of(data), SHOWN, **options) for data in study.by_criterion]
     humans = alpha_levels(everybody, study.clusters_of(everybody), SHOWN, **options)
     return PeopleAlphas(humans, parts, _headline(study, humans["ordinal"]))
 
@@ -178,7 +178,7 @@ def _headline(study: StudyFrames, pooled: Estimate) -> Headline:
         data = study.ratings(unaided)
         pooled = alpha_levels(data, study.clusters_of(data), ("ordinal",), replicates=0)["ordinal"]
     else:
-        mean, scored, scores = _mean_over_criteria(study, study.rated), study.scored, "all scores"
+        mean, scored, scores = _mean_of(study, study.by_criterion), study.scored, "all scores"
     clusters = mean.details.get("clusters", 0)
     return Headline(
         level="ordinal",
@@ -192,7 +192,10 @@ def _headline(study: StudyFrames, pooled: Estimate) -> Headline:
 
 
 def _mean_over_criteria(study: StudyFrames, scored: pd.DataFrame) -> Estimate:
-    parts = [study.ratings(_of_criterion(scored, study, k)) for k in range(len(study.criteria))]
+    return _mean_of(study, [study.ratings(part) for part in study.cut_by_criterion(scored)])
+
+
+def _mean_of(study: StudyFrames, parts: Sequence[Ratings]) -> Estimate:
     return mean_alpha(parts, [study.clusters_of(data) for data in parts])
 
 
@@ -206,10 +209,6 @@ def drafts_in_view(scored: pd.DataFrame, *, unaided: bool = False) -> DraftsInVi
     return DraftsInView(len(seen), len(scored), share)
 
 
-def _of_criterion(scored: pd.DataFrame, study: StudyFrames, position: int) -> pd.DataFrame:
-    return scored[scored["unit"] % max(len(study.criteria), 1) == position]
-
-
 def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0) -> AgreementSection:
     """Agreement over all units, an instance by a criterion each, and over parts of them.
 
@@ -218,9 +217,9 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     interval of a part (``ci_low`` and ``ci_high``) is that of its ordinal alpha.
     """
     options = {"replicates": replicates, "seed": seed}
-    people, everyone = study.ratings(study.rated), study.ratings(study.genuine, llm=True)
+    people, everyone = study.everybody, study.ratings(study.genuine, llm=True)
     alphas = people_alphas(study, **options)
-    whole = _part(study, {}, study.scored, alphas.humans)
+    whole = _part(study, {}, study.scored, people, alphas.humans)
     joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN, **options)
     beside = study.ratings(study.genuine)
     return AgreementSection(
@@ -258,7 +257,7 @@ def other_coefficients(study: StudyFrames, data: Ratings) -> Coefficients:
         "brennan_prediger": brennan_prediger(data),
     }
     clusters = study.clusters_of(data)
-    spread = {name: Spelled(respread(name, estimates[name], data, clusters)) for name in CHANCES}
+    spread = {name: Spelled(value) for name, value in respread(estimates, data, clusters).items()}
     conger = conger_kappa(data)
     bare = Estimate(float(conger), reason=conger.reason, n_units=conger.details["n_units"])
     return Coefficients(**spread, conger=Spelled(bare))
@@ -289,11 +288,12 @@ def _left_out(row: LeftOut) -> Without:
 
 def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[CriterionPart]:
     model, rows = study.shown_scores, []
-    for position, criterion in enumerate(study.criteria):
-        scored = _of_criterion(study.scored, study, position)
-        genuine = study.ratings(_of_criterion(study.genuine, study, position))
-        joined = with_llm(genuine, model[model.index % len(study.criteria) == position])
-        part = _part(study, {"criterion": criterion}, scored, alphas[position])
+    genuine = study.cut_by_criterion(study.genuine[["who", "unit", "score"]])
+    for position, scored in enumerate(study.cut_by_criterion(study.scored[["unit", *VIEWED]])):
+        criterion, people = study.criteria[position], study.by_criterion[position]
+        own = model[model.index % len(study.criteria) == position]
+        joined = with_llm(study.ratings(genuine[position]), own)
+        part = _part(study, {"criterion": criterion}, scored, people, alphas[position])
         rows.append(CriterionPart(part, _plain_levels(joined)))
     return rows
 
@@ -335,7 +335,7 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
     names = list(pd.Series(values, dtype=object).replace("", None).dropna().unique())
     if column == "arm":
         names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in names]
-    parts = []
+    parts, viewed = [], scored[[*VIEWED]]
     for name in names:
         own, label = values == name, {column: name, "name": name}
         if own.all():
@@ -343,12 +343,15 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
             continue
         data = study.ratings(study.rated[own])
         levels = alpha_levels(data, study.clusters_of(data), SHOWN, replicates=replicates, seed=seed)
-        parts.append(_part(study, label, scored[own], levels))
+        parts.append(_part(study, label, viewed[own], data, levels))
     return parts
 
 
-def _part(study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, levels: Levels) -> Part:
-    data, ordinal = study.ratings(scored), levels["ordinal"].details
+def _part(
+    study: StudyFrames, label: Mapping[str, Any], scored: pd.DataFrame, data: Ratings, levels: Levels
+) -> Part:
+    """Agreement of ``data``, the ratings of the rows ``scored``."""
+    ordinal = levels["ordinal"].details
     interval = {name: ordinal.get(name, np.nan) for name in ("ci_low", "ci_high", "p_below_667", "clusters")}
     counts = counted(data)
     return Part(

@@ -26,7 +26,7 @@ from coeval.stats import (
     percent_agreement,
     two_rater_table,
 )
-from coeval.stats.agreement.alpha import plain_alpha, point_alpha
+from coeval.stats.agreement.alpha import MANY_UNITS, plain_alpha, point_alpha
 from coeval.stats.agreement.cohen import kappas_of_tables
 from coeval.stats.agreement.patterns import sample_units
 from coeval.stats.rating_matrix import parse_ratings
@@ -332,7 +332,31 @@ def test_kappa_of_two_who_never_agree_is_minus_one() -> None:
 @given(tables(), st.sampled_from(LEVELS))
 def test_the_engine_of_the_replicates_gives_the_packages_alpha(table: np.ndarray, level: str) -> None:
     data = parse_ratings(table)
-    assert plain_alpha(sample_units(data), level) == pytest.approx(point_alpha(data, level), abs=1e-12)
+    wanted = krippendorff.alpha(table, level_of_measurement=level)
+    assert plain_alpha(sample_units(data), level) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_more_units_than_the_package_is_given_is_the_packages(level: str) -> None:
+    table = np.random.default_rng(3).integers(1, 6, (4, MANY_UNITS + 1)).astype(float)
+    table[:, ::3] = np.sort(table[:, ::3], axis=0)
+    table[0, ::2] = np.nan
+    wanted = krippendorff.alpha(table, level_of_measurement=level)
+    assert point_alpha(parse_ratings(table), level) == pytest.approx(wanted, abs=1e-12)
+
+
+@law
+@given(tables((2, 4)))
+def test_intraclass_correlations_without_a_cluster_are_those_of_the_rest(table: np.ndarray) -> None:
+    """The jackknife's error of each form, from the forms computed anew without each two units."""
+    clusters = np.arange(table.shape[1]) // 2
+    rest = [icc(table[:, clusters != name]) for name in range(clusters[-1] + 1)]
+    for form, found in icc(table, clusters=clusters).items():
+        values = np.array([part[form] for part in rest])
+        known = values[~np.isnan(values)]
+        if found.defined and len(known) > 1:
+            error = np.sqrt((len(known) - 1) / len(known) * ((known - known.mean()) ** 2).sum())
+            assert found.details["se"] == pytest.approx(error, abs=1e-6, rel=1e-6)
 
 
 def test_an_alpha_says_its_level_and_what_it_left_out() -> None:

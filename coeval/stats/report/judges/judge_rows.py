@@ -23,7 +23,7 @@ from coeval.stats.judges.correlation import (
     leave_groups_out,
     spread_levels,
 )
-from coeval.stats.rating_matrix import Numbers, Ratings
+from coeval.stats.rating_matrix import Numbers, Ratings, renumbered
 from coeval.stats.report.comparisons import (
     Judge,
     human_means,
@@ -304,8 +304,8 @@ def _labels(study: StudyFrames, scored: pd.DataFrame, model: pd.Series[float]) -
     """The people's scores of the units that two of them and the model scored."""
     sizes = scored.groupby("unit")["score"].transform("size")
     kept = scored[(sizes > 1) & scored["unit"].isin(model.index)]
-    items, item = np.unique(kept["unit"], return_inverse=True)
-    who = np.unique(scored["who"])
+    items, item = renumbered(kept["unit"].to_numpy(dtype=np.int64))
+    who = renumbered(scored["who"].to_numpy(dtype=np.int64))[0]
     return Labels(
         [study.annotators[k] for k in who],
         np.searchsorted(who, kept["who"]),
