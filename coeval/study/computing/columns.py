@@ -79,11 +79,37 @@ def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
 def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str, npt.NDArray[Any]]:
     """Every column of an answer; those that ``kinds`` does not name are texts."""
     readers = [kinds.get(name, read_texts) for name in result.names]
-    parts: list[list[npt.NDArray[Any]]] = [[reader(())] for reader in readers]
+    parts = [_Growing(reader(())) for reader in readers]
     for block in result.blocks():
         for part, reader, values in zip(parts, readers, zip(*block, strict=True), strict=True):
-            part.append(reader(values))
-    columns = {}
-    for name in result.names:
-        columns[name] = np.concatenate(parts.pop(0))
-    return columns
+            part.add(reader(values))
+    return {name: part.take() for name, part in zip(result.names, parts, strict=True)}
+
+
+class _Growing:
+    """A column that grows in place: a block for itself is small enough to stay with the process when it is freed."""
+
+    def __init__(self, empty: npt.NDArray[Any]) -> None:
+        self.values, self.size = np.empty(reports.BLOCK, dtype=empty.dtype), 0
+
+    def add(self, block: npt.NDArray[Any]) -> None:
+        end = self.size + len(block)
+        if end > len(self.values):
+            self._stretch(max(end, 3 * len(self.values) // 2))
+        self.values[self.size : end] = block
+        self.size = end
+
+    def take(self) -> npt.NDArray[Any]:
+        """The column, which this no longer holds."""
+        if len(self.values) > self.size:
+            self._stretch(self.size)
+        values, self.values = self.values, self.values[:0].copy()
+        return values
+
+    def _stretch(self, size: int) -> None:
+        if self.values.dtype == object:
+            self.values = np.concatenate(
+                [self.values[:size], np.empty(max(0, size - len(self.values)), object)]
+            )
+        else:
+            self.values.resize(size, refcheck=False)

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from coeval.domain import Task
-from coeval.stats.frames import ACTION_COLUMNS, COMPARISON_COLUMNS, QUOTE_COLUMNS, StudyFrames
+from coeval.stats.frames import ACTION_COLUMNS, COMPARISON_COLUMNS, DRAFT_COLUMNS, QUOTE_COLUMNS, StudyFrames
 from coeval.store import Database
 from coeval.store.queries import criteria
 from coeval.store.queries.bulk import reports
+from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import people
 from coeval.store.queries.people.members import list_groups
 from coeval.study.computing.columns import (
@@ -85,14 +86,15 @@ def _read_scores(db: Database, task: Task, version: int | None) -> StudyFrames:
     members = current.criteria if current else ()
     ids, instances = _read_instances(db, task)
     texts = {criterion.id: criterion.text for criterion in members}
+    names = dict(zip(ids, instances["instance"], strict=True))
     return StudyFrames(
         task=task.slug,
         criteria=[criterion.text for criterion in members],
         scales={criterion.text: (criterion.scale.low, criterion.scale.high) for criterion in members},
         instances=instances,
-        scores=_read_saved(db, task, set_id, dict(zip(ids, instances["instance"], strict=True)), texts),
+        scores=_read_saved(db, task, set_id, names, texts),
         actions=NO_ACTIONS,
-        drafts=_read_drafts(db, task, set_id),
+        drafts=_read_drafts(db, task, set_id, names, texts),
     )
 
 
@@ -133,26 +135,31 @@ def _read_saved(
     return pd.DataFrame(columns, copy=False)
 
 
-def _read_drafts(db: Database, task: Task, criteria_set: int) -> pd.DataFrame:
-    coded = {name: Texts() for name in ("run_label", "instance", "criterion")}
+def _read_drafts(
+    db: Database, task: Task, criteria_set: int, instances: dict[int, str], texts: dict[int, str]
+) -> pd.DataFrame:
     kinds: dict[str, Block] = {
         "run": read_whole,
+        "instance": read_whole,
+        "criterion": read_whole,
         "shown": read_flags,
         "score": read_numbers,
         "samples_json": _read_spreads,
     }
     result = reports.read(db, reports.DRAFTS, task=task.id, criteria_set=criteria_set)
-    columns: dict[str, Any] = read_columns(result, {**kinds, **coded})
-    for name, texts in coded.items():
-        columns[name] = texts.column(columns[name])
-    return pd.DataFrame(columns).rename(columns={"samples_json": "spread"})
+    columns: dict[str, Any] = read_columns(result, kinds)
+    labels = {run.id: run.label for run in drafts.list_runs(db, task.id)}
+    columns["run_label"] = named(columns["run"], labels)
+    columns["instance"] = named(columns["instance"], instances)
+    columns["criterion"] = named(columns["criterion"], texts)
+    columns["spread"] = columns.pop("samples_json")
+    return pd.DataFrame({name: columns.pop(name) for name in DRAFT_COLUMNS}, copy=False)
 
 
-def _read_spreads(values: tuple[str, ...]) -> Any:
-    return np.array([_spread(samples) for samples in values], dtype=float)
-
-
-def _spread(samples_json: str) -> float:
-    """Standard deviation over a draft's samples (n - 1); NaN under two samples."""
-    samples = [] if samples_json == "[]" else json.loads(samples_json)
-    return float(np.std(samples, ddof=1)) if len(samples) > 1 else float("nan")
+def _read_spreads(values: tuple[str | None, ...]) -> Any:
+    """Standard deviation over each draft's samples (n - 1); NaN under two samples."""
+    spreads = np.full(len(values), np.nan)
+    for place, samples_json in enumerate(values):
+        if samples_json is not None and len(samples := json.loads(samples_json)) > 1:
+            spreads[place] = np.std(samples, ddof=1)
+    return spreads
