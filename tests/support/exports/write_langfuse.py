@@ -1,7 +1,7 @@
 """Writes Langfuse's scores among the tests' data with the models of its own client.
 
-``python write_langfuse.py FOLDER`` in an environment of its own (langfuse 5.0). Its traces are written by hand after
-the reference of its API, as the client has no model for them any more.
+``python write_langfuse.py FOLDER`` in an environment of its own (langfuse 5.0). Its traces are written by
+``write_langfuse_traces.py``, with an earlier client, as this one has no model of them any more.
 """
 
 import json

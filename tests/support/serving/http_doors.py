@@ -511,11 +511,8 @@ def setup_people() -> list[Door]:
             "moving.importing.import_study_file", setup("study-import", put=study_file, pick=False), OWN, OWN
         ),
         *(
-            Door(f"exporting.hub.pushing.{name}", setup(button, put=PUBLISHED), says=said)
-            for name, button, said in (
-                ("preview_push", "publish-look", "did not send"),
-                ("push_study", "publish-send", "whole name"),
-            )
+            Door(f"exporting.hub.pushing.{name}", setup(button, put=PUBLISHED), OWN, OWN)
+            for name, button in (("preview_push", "publish-look"), ("push_study", "publish-send"))
         ),
         Door("moving.merging.merge_study_file", setup("study-merge", put=study_file), OWN, OWN),
         Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
