@@ -60,7 +60,9 @@ class HubStub:
                 Route("/datasets/team/study/resolve/{revision}/{path:path}", self.resolve),
             ]
         )
-        self.server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical"))
+        # a connection that is closed just when it is used again is no trouble that was asked for
+        config = uvicorn.Config(app, port=0, log_level="critical", timeout_keep_alive=600)
+        self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 
     def start(self) -> None:
