@@ -20,6 +20,8 @@ DEMO_FOLDER = CHECKOUT / "data" / "demo" if CHECKOUT else PACKAGE / "demo"
 DEFAULT_MODEL = "gpt-4o-mini"
 PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
 """Where Prolific publishes the keys by which it signs secure links."""
+PROLIFIC_API = "https://api.prolific.com"
+"""Where Prolific takes requests."""
 SPACE_OAUTH = ("SPACE_ID", "SPACE_HOST", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OPENID_PROVIDER_URL")
 """What a Space with ``hf_oauth: true`` sets; sign-in by Hugging Face needs every one of them."""
 
@@ -105,6 +107,9 @@ class Settings:
     drain_seconds: float = 0.0
     """How long a server that was told to stop goes on answering, while a balancer hears that it is not ready."""
     prolific_keys: str = PROLIFIC_KEYS
+    prolific_api: str = PROLIFIC_API
+    prolific_token: str = ""
+    """By it studies are drafted, published and paid at Prolific; without it they are set up there by hand."""
 
     @property
     def behind_proxy(self) -> bool:
@@ -172,6 +177,8 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
         snapshots=_load_snapshots(values),
         drain_seconds=float(values.get("COEVAL_DRAIN_SECONDS") or (5 if server else 0)),
         prolific_keys=values.get("COEVAL_PROLIFIC_KEYS") or PROLIFIC_KEYS,
+        prolific_api=(values.get("COEVAL_PROLIFIC_API") or PROLIFIC_API).rstrip("/"),
+        prolific_token=values.get("PROLIFIC_TOKEN", "").strip(),
     )
 
 

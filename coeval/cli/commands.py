@@ -14,6 +14,7 @@ from coeval.cli.judging.drafting import add_draft
 from coeval.cli.judging.judge import add_judge
 from coeval.cli.output import add_output
 from coeval.cli.planning import add_plan
+from coeval.cli.prolific import add_prolific
 from coeval.cli.replicating import add_replicate
 from coeval.cli.reporting import reported
 from coeval.cli.serving import add_serve
@@ -53,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_output(commands, task)
     add_export(commands, task)
     add_plan(commands, task)
+    add_prolific(commands, task)
     add_replicate(commands)
     add_study(commands, task, common)
     add_upkeep(commands, common)

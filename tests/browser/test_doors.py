@@ -364,6 +364,7 @@ DOWNLOADS = {
     "GET /download/{slug}/as/{name}.zip": "download/plain/as/label-studio.zip",
     "GET /download/{slug}/charts/{section}/{name}.csv": "download/plain/charts/changes/actions.csv",
     "GET /s/{slug}/participants.csv": "s/demo/participants.csv",
+    "GET /s/{slug}/prolific.csv": "s/demo/prolific.csv",
 }
 
 

@@ -17,12 +17,16 @@ from urllib.parse import urlsplit
 
 import jwt
 
+from coeval.domain import Plan
 from coeval.errors import NotAllowedError
 
 ISSUER = "https://www.prolific.com"
 LEEWAY_SECONDS = 60
 REFRESH_SECONDS = 60
 """An unknown key is asked for again no more often: anybody can send a token that names one."""
+PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+"""What Prolific fills in, to be copied into the study's address there."""
+MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
 NOT_SIGNED = "This link is not one that the study gave out: open the study from the crowd service's own page."
 
 
@@ -48,6 +52,19 @@ def build_key(seed: str, version: int) -> str:
     True
     """
     return _sign(seed, f"link:{version}")[:22]
+
+
+def build_address(slug: str, plan: Plan, secret: str, public_url: str) -> str:
+    """What an owner copies to the crowd service.
+
+    >>> build_address("demo", Plan(), "", "https://a.example")
+    'https://a.example/s/demo'
+    """
+    queries = {"prolific": PROLIFIC_QUERY, "mturk": MTURK_QUERY}
+    query = [queries.get(plan.terms.service, ""), f"key={secret}" if secret else ""]
+    joined = "&".join(part for part in query if part)
+    base = f"{public_url}/s/{slug}" if public_url else f"s/{slug}"
+    return f"{base}?{joined}" if joined else base
 
 
 def seal_link(seed: str, link: Link) -> str:

@@ -18,6 +18,7 @@ from coeval.study.access import Context
 from coeval.study.crowd import arriving, onboarding, overview
 from coeval.study.crowd.arriving import Arrival, Coming, OtherBrowserError, ShutError
 from coeval.study.crowd.onboarding import Visit
+from coeval.study.crowd.prolific.records import export_asked
 from coeval.study.crowd.proof import Link
 from coeval.study.crowd.situations import Situation
 from coeval.study.people.sessions import get_member, get_signed_in
@@ -105,6 +106,12 @@ def add_joining(app: FastAPI, context: Context) -> None:
     def download_participants(request: Request, slug: str, ids: bool = False) -> Response:
         text = overview.export_participants(context, get_person(context, request), slug, with_ids=ids)
         headers = {"Content-Disposition": f'attachment; filename="{slug}-participants.csv"'}
+        return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+    @app.get("/s/{slug}/prolific.csv")
+    def download_asked(request: Request, slug: str) -> Response:
+        text = export_asked(context, get_person(context, request), slug)
+        headers = {"Content-Disposition": f'attachment; filename="{slug}-prolific.csv"'}
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
     _add_steps(app, context)

@@ -6,13 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from coeval.domain import Attempt, Participant, Plan, Proof
 from coeval.study.crowd.overview import Overview, Row
+from coeval.study.crowd.proof import build_address
 from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el, table
 from coeval.ui.crowd_pages.study_views import show_attempts
-
-PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-"""What Prolific fills in, to be copied into the study's address there."""
-MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
 
 
 def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_url: str) -> Node:
@@ -35,19 +32,6 @@ def build_status(slug: str, plan: Plan | None, note: str, secret: str, public_ur
         el("p", el("a", "See it as people will", href=f"../s/{slug}?preview=consent", target="_blank")),
         el("p.note", note) if note else None,
     )
-
-
-def build_address(slug: str, plan: Plan, secret: str, public_url: str) -> str:
-    """What an owner copies to the crowd service.
-
-    >>> build_address("demo", Plan(), "", "https://a.example")
-    'https://a.example/s/demo'
-    """
-    queries = {"prolific": PROLIFIC_QUERY, "mturk": MTURK_QUERY}
-    query = [queries.get(plan.terms.service, ""), f"key={secret}" if secret else ""]
-    joined = "&".join(part for part in query if part)
-    base = f"{public_url}/s/{slug}" if public_url else f"s/{slug}"
-    return f"{base}?{joined}" if joined else base
 
 
 def _warnings(plan: Plan) -> Iterator[str]:

@@ -16,6 +16,7 @@ from coeval.ui.setup.hosting_tab import HostingTab
 from coeval.ui.setup.people_tab import PeopleTab
 from coeval.ui.setup.plan_tab import PlanTab
 from coeval.ui.setup.prefill.prefill_tab import PrefillTab
+from coeval.ui.setup.prolific.prolific_tab import ProlificTab
 from coeval.ui.setup.review.data_tab import DataTab
 from coeval.ui.setup.review.inbox_tab import InboxTab
 from coeval.ui.setup.review.review_tab import ReviewTab
@@ -32,6 +33,7 @@ TABS: tuple[type[Tab], ...] = (
     PeopleTab,
     CrowdTab,
     CrowdPeopleTab,
+    ProlificTab,
     HostingTab,
 )
 """Every tab of Set-up, in the order in which they stand: a new one is a file and a line here."""

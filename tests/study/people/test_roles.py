@@ -135,6 +135,7 @@ ROUTES: dict[str, dict[str, bool]] = {
     "POST /s/crowd/end": GUESTS | {"guest": False},  # there is work to do
     "GET /s/crowd/work": SIGNED_IN,
     "GET /s/crowd/participants.csv": OWNER,
+    "GET /s/crowd/prolific.csv": OWNER,
     "GET /api/criteria/demo/ballot": MEMBERS,
     "POST /api/criteria/demo/ballot": MEMBERS,
     "GET /api/criteria/demo/ballot/history": MEMBERS,

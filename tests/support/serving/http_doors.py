@@ -549,6 +549,30 @@ def setup_crowd() -> list[Door]:
     ]
 
 
+def setup_prolific() -> list[Door]:
+    """Without a token every one ends where Prolific would be asked; ``tests/study/crowd`` asks a stand-in."""
+    opened: dict[str, Any] = {"first": ("prolific",), "task": "joined"}
+    written, named_ = fixed(prolific_text="Hello."), fixed(prolific_bonus_name="thanks")
+    of_token: dict[str, Any] = {"says": "PROLIFIC_TOKEN"}
+    return [
+        Door("crowd.prolific.drafting.draft_study", setup("prolific-draft", **opened), **of_token),
+        Door("crowd.prolific.drafting.publish_study", setup("prolific-publish", **opened), **of_token),
+        Door("crowd.prolific.filters.find_filters", setup("prolific-find", **opened), **of_token),
+        Door("crowd.prolific.places.top_up", setup("prolific-places", **opened), **of_token),
+        Door("crowd.prolific.reviewing.get_live", setup("prolific-all", **opened), **of_token),
+        Door("crowd.prolific.reviewing.review", setup("prolific-approve", **opened), **of_token),
+        Door("crowd.prolific.bonuses.pay_bonus", setup("prolific-bonus", put=named_, **opened), **of_token),
+        Door(
+            "crowd.prolific.messaging.message_workers",
+            setup("prolific-message", put=written, **opened),
+            **of_token,
+        ),
+        Door("crowd.prolific.settling.settle", setup("prolific-settle", **opened), **of_token),
+        Door("crowd.prolific.records.list_asked", setup("prolific", "select", task="joined"), part=True),
+        Door("crowd.prolific.records.export_asked", at("GET", "/s/{task}/prolific.csv", "joined")),
+    ]
+
+
 DOORS: tuple[Door, ...] = (
     *study_steps(),
     *scrutiny_doors(),
@@ -559,6 +583,7 @@ DOORS: tuple[Door, ...] = (
     *setup_prefill(),
     *setup_people(),
     *setup_crowd(),
+    *setup_prolific(),
 )
 
 ELSEWHERE = {

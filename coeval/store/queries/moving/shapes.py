@@ -30,6 +30,9 @@ STAYS = {
     "lineage": "the secret and the history of the file itself",
     "restoration": "the history of the file itself",
     "import_batch_person": "people of imports on their way",
+    "prolific_request": "what was asked of Prolific and paid there, by this server",
+    "prolific_item": "whom that was about, by their ids at Prolific",
+    "prolific_step": "what came of it",
     "queue_tally": "counted anew from the assignments",
 }
 """Tables that no study takes along, each with what is in it."""

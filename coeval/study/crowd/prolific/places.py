@@ -1,0 +1,70 @@
+"""More places for a study at Prolific, where work was given back, timed out or was rejected."""
+
+from __future__ import annotations
+
+import statistics
+
+from coeval.domain import Person
+from coeval.domain.prolific import Asked, Item, Kind
+from coeval.errors import InputError
+from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.crowd.overview import get_overview
+from coeval.study.crowd.prolific.desk import Desk, Line, Report, check_confirmation, open_desk, say_money
+from coeval.study.crowd.prolific.drafting import MAX_PLACES
+from coeval.study.crowd.prolific.models import UNPUBLISHED, RemoteStudy
+from coeval.study.crowd.prolific.rules import count_people
+
+
+@use_case(OWNERS)
+def top_up(
+    context: Context, person: Person, slug: str, *, more: int = 0, confirm: str = "", dry_run: bool = True
+) -> Report:
+    """Add places to the newest study: as many as the missing work needs beyond the free ones, or ``more``.
+
+    Raises:
+        InputError: the study is a draft, no place is needed, or the confirmation is not as asked; nothing was sent.
+    """
+    with open_desk(context, person, slug) as desk:
+        study = desk.client.get_study(desk.require_study())
+        if study.status == UNPUBLISHED:
+            raise InputError("The study is a draft: set its places by drafting it again.")
+        if not 0 <= more <= MAX_PLACES:
+            raise InputError(
+                f"The places to add are {more}: choose 1 to {MAX_PLACES:,}, or 0 for what is needed."
+            )
+        needed, working = _count_needed(desk, study)
+        added = more or needed
+        places = study.total_available_places + added
+        cost, wanted = round(study.reward) * added, f"add {added} places to {slug}"
+        words = f"{working}; {added} more make {places} places at {say_money(round(study.reward))}"
+        line = Line(study.name, words, cost)
+        if dry_run:
+            return Report("More places", (line,), study.currency, wanted if added else "", dry=True)
+        if not added:
+            raise InputError(
+                f"No more places are needed: {working}. State a number to add some all the same."
+            )
+        check_confirmation(confirm, wanted)
+        item = Item(f"places:{study.id}:{places}", study.id, cost)
+        asked = Asked(Kind.PLACES, study.id, (item,), study.currency, words, person.name)
+
+        def send() -> str:
+            desk.client.set_places(study.id, places)
+            return study.id
+
+        desk.carry_out(asked, send)
+        return Report("Places were added", (line,), study.currency)
+
+
+def _count_needed(desk: Desk, study: RemoteStudy) -> tuple[int, str]:
+    """Places that the missing work needs beyond those still free at Prolific, and the working."""
+    seen = get_overview(desk.context, desk.person, desk.task.slug)
+    missing = sum(max(desk.plan.per_instance - taken, 0) * n for _, taken, n in seen.places)
+    done = [row.participant.finished for row in seen.people if row.participant.finished]
+    each = statistics.median(done) if done else min(desk.plan.quota, sum(n for _, _, n in seen.places))
+    free = max(study.total_available_places - (study.places_taken or 0), 0)
+    needed = max(count_people(missing, each) - free, 0)
+    return (
+        needed,
+        f"{missing} evaluations of an instance are missing, one person does {each:g}, {free} places are free",
+    )

@@ -1,0 +1,211 @@
+"""Submissions as Prolific has them beside what their people did here, and what an owner decides of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from coeval.domain import Person
+from coeval.domain.prolific import Asked, Item, Kind
+from coeval.errors import InputError
+from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.crowd.overview import Row, get_overview
+from coeval.study.crowd.prolific.client import RefusedError
+from coeval.study.crowd.prolific.desk import Act, Desk, Line, Report, each, open_desk
+from coeval.study.crowd.prolific.models import AWAITING, UNPUBLISHED, RemoteStudy, RemoteSubmission
+from coeval.study.crowd.prolific.rules import check_rejection, find_obstacle
+
+MAX_REASON = 2000
+
+
+class Verdict(StrEnum):
+    """What an owner decides of a submission."""
+
+    APPROVE = "approve"
+    RETURN = "return"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One submission: as Prolific has it, with the record of the person's work here where they came in by it."""
+
+    remote: RemoteSubmission
+    study: RemoteStudy
+    row: Row | None = None
+
+    @property
+    def name(self) -> str:
+        return self.row.name if self.row else "(never came)"
+
+    @property
+    def suggested(self) -> bool:
+        """Whether it waits for review, and nothing speaks against its approval."""
+        return self.remote.status == AWAITING and bool(self.row and self.row.advice.suggestion == "approve")
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The task's studies at Prolific, oldest first, with their submissions."""
+
+    studies: tuple[RemoteStudy, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def currency(self) -> str:
+        return self.studies[-1].currency if self.studies else ""
+
+    def choose(self, submissions: Sequence[str]) -> list[Entry]:
+        """The entries of these ids, each once.
+
+        Raises:
+            InputError: none is named, or Prolific has no such submission in the task's studies.
+        """
+        known = {entry.remote.id: entry for entry in self.entries}
+        wanted = list(dict.fromkeys(one.strip() for one in submissions if one.strip()))
+        lost = [one for one in wanted if one not in known]
+        if lost:
+            raise InputError(
+                f"There is no submission “{lost[0][:60]}” in this task's studies at Prolific: reload the list."
+            )
+        if not wanted:
+            raise InputError("No submission is chosen: choose at least one.")
+        return [known[one] for one in wanted]
+
+
+@use_case(OWNERS)
+def get_live(context: Context, person: Person, slug: str) -> Live:
+    """See the submissions at Prolific as they stand there now, beside what their people did here."""
+    with open_desk(context, person, slug) as desk:
+        return read_live(desk)
+
+
+def read_live(desk: Desk) -> Live:
+    """The task's studies and submissions; a draft that was deleted at Prolific is passed over."""
+    rows = {
+        row.participant.session: row for row in get_overview(desk.context, desk.person, desk.task.slug).people
+    }
+    studies = [study for study in map(partial(_find_study, desk), desk.studies) if study]
+    entries = [
+        Entry(remote, study, rows.get(remote.id))
+        for study in studies
+        if study.status != UNPUBLISHED
+        for remote in desk.client.list_submissions(study.id)
+    ]
+    return Live(tuple(studies), tuple(entries))
+
+
+def _find_study(desk: Desk, study: str) -> RemoteStudy | None:
+    try:
+        return desk.client.get_study(study)
+    except RefusedError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+@use_case(OWNERS)
+def review(
+    context: Context,
+    person: Person,
+    slug: str,
+    verdict: Verdict,
+    submissions: Sequence[str] = (),
+    *,
+    category: str = "",
+    message: str = "",
+    suggested: bool = False,
+    dry_run: bool = True,
+) -> Report:
+    """Approve, reject or ask to return submissions; a line each, with the evidence for it on record.
+
+    ``suggested`` takes all that wait and that nothing speaks against; it is for approvals alone. Only what waits for
+    review is approved or rejected. One that Prolific refuses does not keep the others from being done.
+
+    Raises:
+        InputError: nothing is chosen, or a rejection lacks what Prolific wants of it; nothing was sent.
+    """
+    if verdict is Verdict.REJECT:
+        check_rejection(category, message)
+    if verdict is Verdict.RETURN and not 1 <= len(message.strip()) <= MAX_REASON:
+        raise InputError("Say why the person should return the submission: Prolific passes it on.")
+    if suggested and verdict is not Verdict.APPROVE:
+        raise InputError("Only approvals can be done for all that are suggested: choose the submissions.")
+    with open_desk(context, person, slug) as desk:
+        live = read_live(desk)
+        chosen = (
+            [entry for entry in live.entries if entry.suggested] if suggested else live.choose(submissions)
+        )
+        acts: list[Act] = []
+        left: list[Line] = []
+        for entry in chosen:
+            obstacle = _find_obstacle(live, entry, verdict, category)
+            if obstacle:
+                left.append(Line(_name(entry), obstacle, failed=True))
+            else:
+                reward = round(entry.study.reward) if verdict is Verdict.APPROVE else 0
+                act = partial(_decide, desk, entry, verdict, category, message.strip())
+                acts.append((_name(entry), act, reward))
+        title, done = _TITLES[verdict]
+        if dry_run:
+            lines = [Line(what, f"would be {done}", reward) for what, _, reward in acts]
+            return Report(title, (*lines, *left), live.currency, dry=True)
+        return Report(title, (*each(acts, done), *left), live.currency)
+
+
+_TITLES = {
+    Verdict.APPROVE: ("Approvals", "approved, and paid the reward"),
+    Verdict.RETURN: ("Requests to return", "asked to return the submission"),
+    Verdict.REJECT: ("Rejections", "rejected, and not paid"),
+}
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.name} · {entry.remote.id}"
+
+
+def _find_obstacle(live: Live, entry: Entry, verdict: Verdict, category: str) -> str:
+    """Why nothing can be decided so of this submission; "" where it can."""
+    status = entry.remote.status
+    if verdict is Verdict.RETURN:
+        if entry.remote.return_requested:
+            return "was asked to return before"
+        return "" if status in (AWAITING, "ACTIVE") else f"is {status.lower()}: there is nothing to return"
+    if status != AWAITING:
+        return f"is {status.lower()}: only what awaits review can be decided"
+    if verdict is Verdict.APPROVE:
+        return ""
+    times = [
+        one.remote.time_taken
+        for one in live.entries
+        if one.remote.time_taken and one.study.id == entry.study.id
+    ]
+    return find_obstacle(
+        category, entry.row.participant if entry.row else None, entry.remote.time_taken, times,
+        entry.study.estimated_completion_time,
+    )  # fmt: skip
+
+
+def _decide(desk: Desk, entry: Entry, verdict: Verdict, category: str, message: str) -> None:
+    submission = entry.remote.id
+    evidence = entry.row.advice.evidence if entry.row else "the person never came in"
+    amount = round(entry.study.reward) if verdict is Verdict.APPROVE else 0
+    asked = Asked(
+        Kind(str(verdict)), entry.study.id,
+        (Item(f"{verdict}:{submission}", submission, amount, who=entry.name),), entry.study.currency,
+        "; ".join(part for part in (category, message, evidence) if part), desk.person.name,
+    )  # fmt: skip
+
+    def send() -> str:
+        if verdict is Verdict.RETURN:
+            desk.client.request_return(submission, message)
+        elif verdict is Verdict.APPROVE:
+            desk.client.transition(submission, {"action": "APPROVE"})
+        else:
+            body = {"action": "REJECT", "rejection_category": category, "message": message}
+            desk.client.transition(submission, body)
+        return submission
+
+    desk.carry_out(asked, send, again=verdict is not Verdict.RETURN)

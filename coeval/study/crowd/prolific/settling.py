@@ -1,0 +1,93 @@
+"""What came of a request that got no answer: Prolific is asked, and nothing is sent again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from coeval.clock import time_from_now
+from coeval.domain import Person
+from coeval.domain.prolific import UNSETTLED, Asked, Kind, Outcome
+from coeval.errors import InputError, NotFoundError
+from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.crowd.prolific.desk import Desk, Line, Report, check_confirmation, open_desk, say_money
+from coeval.study.crowd.prolific.drafting import find_made, is_published
+from coeval.study.crowd.prolific.models import APPROVED, REJECTED
+
+WAIT_MINUTES = 60
+"""Bonuses are paid some minutes after they were asked for: before this, none to be seen says nothing."""
+
+
+@use_case(OWNERS)
+def settle(context: Context, person: Person, slug: str, request: int, *, confirm: str = "") -> Report:
+    """Ask Prolific what came of a request without an answer, and put it on record; nothing is sent again.
+
+    Where Prolific shows nothing of it after an hour, an owner who looked there may state so by the confirmation that
+    the answer names; it can be asked for anew then.
+
+    Raises:
+        NotFoundError: there is no such request.
+        InputError: what came of it is known.
+    """
+    with open_desk(context, person, slug) as desk:
+        asked = next((one for one in desk.asked if one.id == request), None)
+        if asked is None:
+            raise NotFoundError(f"There is no request {request} for “{slug}”: take a number from the list.")
+        if asked.outcome not in UNSETTLED:
+            raise InputError(f"What came of request {request} is known: {asked.outcome}.")
+        happened, remote, words = _look(desk, asked)
+        if happened:
+            desk.note(request, Outcome.DONE, remote=remote, answer=f"looked up: {words}")
+            return Report(
+                f"Request {request} was done", (Line(str(asked.kind), words, asked.amount),), asked.currency
+            )
+        wanted = f"request {request} did not happen"
+        early = asked.answered_at > time_from_now(-timedelta(minutes=WAIT_MINUTES))
+        if confirm.strip() and not early:
+            check_confirmation(confirm, wanted)
+            desk.note(
+                request, Outcome.REFUSED, answer=f"{words}; {person.name} stated that it did not happen"
+            )
+            return Report(f"Request {request} did not happen", (Line(str(asked.kind), words),))
+        if early:
+            advice = f"look again {WAIT_MINUTES} minutes after it was sent"
+            return Report(
+                f"Request {request} is still open",
+                (Line(str(asked.kind), f"{words}: {advice}", failed=True),),
+            )
+        advice = "look at Prolific's own page, and state so if it shows nothing of it either"
+        line = Line(str(asked.kind), f"{words}: {advice}", failed=True)
+        return Report(f"Request {request} is still open", (line,), confirm=wanted)
+
+
+def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
+    """Whether a request happened, the id of what it made, and what was seen."""
+    item, client = asked.items[0], desk.client
+    if asked.kind is Kind.BONUS:
+        return _look_for_bonuses(desk, asked)
+    if asked.kind is Kind.DRAFT:
+        made = find_made(desk, item.key)
+        return bool(made), made, f"the draft {made} is there" if made else "no such draft is there"
+    if asked.kind is Kind.PUBLISH:
+        out = is_published(desk, asked.study)
+        return bool(out), asked.study, "the study is published" if out else "the study is not published"
+    if asked.kind is Kind.PLACES:
+        places = client.get_study(asked.study).total_available_places
+        return places >= int(item.key.rpartition(":")[2]), asked.study, f"the study has {places} places"
+    if asked.kind is Kind.MESSAGE:
+        there = any(one.body.strip() == asked.note for one in client.list_messages(item.subject))
+        return there, "", "the message is there" if there else "no such message is there"
+    seen = client.get_submission(item.subject)
+    if asked.kind is Kind.RETURN:
+        there = bool(seen.return_requested) or seen.status == "RETURNED"
+        return there, seen.id, "the return was requested" if there else "no return was requested"
+    wanted = APPROVED if asked.kind is Kind.APPROVE else REJECTED
+    return seen.status == wanted, seen.id, f"the submission is {seen.status.lower()}"
+
+
+def _look_for_bonuses(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
+    paid = [desk.client.get_submission(item.subject).paid for item in asked.items]
+    there = [total >= item.paid_before + item.amount for total, item in zip(paid, asked.items, strict=True)]
+    total = say_money(
+        sum(item.amount for item, seen in zip(asked.items, there, strict=True) if seen), asked.currency
+    )
+    return all(there), asked.remote, f"{sum(there)} of {len(there)} bonuses are there, {total} in all"

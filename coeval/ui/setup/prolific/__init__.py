@@ -1,0 +1,1 @@
+"""Set-up, Prolific: a study there is drafted, published, watched, reviewed and paid."""

@@ -1,0 +1,172 @@
+"""Set-up's Prolific tab in Chromium: a study from its draft to the last bonus, against the stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coeval.study.access import Context
+from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
+from tests.support.screens.browser import HOW_TO_GET_IT
+from tests.support.screens.ui_steps import enter
+from tests.support.serving.server import Running, new_context
+from tests.support.studies.prolific_study import PLAN, PUBLIC, open_study, take_part
+
+expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+WHY = "The conclusions do not fit the texts: in all four of them the first line was kept, which is on another text."
+
+
+@pytest.fixture
+def stub() -> Iterator[ProlificStub]:
+    with serving_prolific() as running:
+        yield running
+
+
+@pytest.fixture
+def context(stub: ProlificStub, tmp_path: Path) -> Context:
+    context = new_context(tmp_path, PROLIFIC_TOKEN=TOKEN, COEVAL_PROLIFIC_API=stub.url)
+    open_study(context, replace(PLAN, per_instance=6))
+    return context
+
+
+@pytest.fixture
+def owner(page: Any, context: Context) -> Iterator[Any]:
+    # the address is where Prolific sends people; the test itself goes to the server's own
+    server = Running(context)
+    with server:
+        object.__setattr__(context.settings, "public_url", PUBLIC)
+        page.set_default_timeout(30_000)
+        expect.set_options(timeout=30_000)
+        enter(page, server.url, "Olu")
+        page.goto(f"{server.url}/admin/?task=demo&tab=prolific")
+        yield page
+
+
+def fill(page: Any, name: str, text: str) -> None:
+    page.locator(f"#prolific-{name}").locator("textarea, input").first.fill(text)
+
+
+def act(page: Any, name: str, says: str, *, box: str = "") -> str:
+    """Press a button and wait for its report; gives what has to be typed to confirm, where it says so."""
+    page.locator(f"#prolific-{name}").click()
+    note = page.locator(f"#prolific-{box or name}-note")
+    note.get_by_text(says).first.wait_for()
+    words = note.locator("strong").all_inner_texts()
+    return words[0].partition("write: ")[2] if words else ""
+
+
+def untick(page: Any, name: str) -> None:
+    page.locator(f"#prolific-{name}-dry input").uncheck()
+
+
+def choose(page: Any, submission: str) -> None:
+    page.locator("#prolific-who input").click()
+    page.get_by_role("option", name=f"· {submission} (").click()
+    page.keyboard.press("Escape")
+
+
+def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, stub: ProlificStub) -> None:
+    page, live = owner, owner.locator("#prolific-live")
+    live.get_by_text("There is no study at Prolific for this task yet").wait_for()
+
+    page.get_by_text("Create a draft", exact=True).click()
+    fill(page, "words", "language")
+    page.locator("#prolific-find").click()
+    page.locator("#prolific-draft-note").get_by_text("19 (English)").wait_for()
+    fill(page, "minutes", "20")
+    fill(page, "filters", "fluent-languages=English")
+    act(page, "draft", "Dry run: nothing was sent. In all 18.00 GBP.")
+    assert not stub.studies
+    untick(page, "draft")
+    act(page, "draft", "The draft was created")
+    (study,) = stub.studies
+    assert stub.studies[study]["filters"][0]["selected_values"] == ["19"]
+
+    page.get_by_text("Publish", exact=True).click()
+    words = act(page, "publish", "Dry run: nothing was sent")
+    untick(page, "publish")
+    page.locator("#prolific-publish").click()
+    page.get_by_text("To confirm, write “publish demo for 6 people”").first.wait_for()
+    assert stub.studies[study]["status"] == "UNPUBLISHED"
+    fill(page, "publish-confirm", words)
+    act(page, "publish", "The study was published")
+    live.get_by_text("active, 0 of 6 places taken").wait_for()
+
+    for number in (1, 2):
+        take_part(context, stub, study, number)
+    page.locator("#prolific-refresh").click()
+    expect(live.locator("tbody tr")).to_have_count(2)
+    page.get_by_text("Approve, ask to return, reject", exact=True).click()
+    page.locator("#prolific-all").click()
+    expect(page.locator("#prolific-who")).to_contain_text("a2 (awaiting review)")
+    act(page, "approve", "would be approved", box="review")
+    assert stub.approved == []
+    untick(page, "review")
+    act(page, "approve", "approved, and paid the reward", box="review")
+    assert sorted(stub.approved) == ["a1", "a2"]
+    expect(live.locator("tbody tr", has_text="a2")).to_contain_text("approved")
+
+    page.locator("#prolific-who").get_by_role("button", name="Clear").or_(
+        page.locator("#prolific-who .remove-all")
+    ).first.click()
+    for number in (3, 4):
+        take_part(context, stub, study, number)
+    page.locator("#prolific-refresh").click()
+    expect(live.locator("tbody tr")).to_have_count(4)
+    choose(page, "a3")
+    page.locator("#prolific-category input").click()
+    page.get_by_role("option", name="low effort").click()
+    fill(page, "reason", WHY)
+    act(page, "reject", "rejected, and not paid", box="review")
+    assert stub.submissions["a3"]["status"] == "REJECTED"
+    page.locator("#prolific-who .remove-all").click()
+    choose(page, "a4")
+    act(page, "return", "asked to return the submission", box="review")
+    assert stub.submissions["a4"]["return_requested"]
+
+    page.get_by_text("Send a message", exact=True).click()
+    fill(page, "text", "Please look at the second page again.")
+    untick(page, "message")
+    act(page, "message", "the message was sent")
+    assert len(stub.messages) == 1
+
+    page.locator("#prolific-who .remove-all").click()
+    page.get_by_text("Pay a bonus", exact=True).click()
+    page.get_by_label("The same for everybody").check()
+    fill(page, "bonus-name", "thanks")
+    fill(page, "amount", "1.50")
+    words = act(page, "bonus", "Dry run: nothing was sent")
+    assert (words, stub.bulks) == ("pay 3.00 GBP to 2", {})
+    fill(page, "bonus-confirm", words)
+    untick(page, "bonus")
+    stub.fail("/pay/", "cut after")
+    act(page, "bonus", "Whether it happened is not known")
+    # pressed again, nobody is paid: what came of the first has to be looked up
+    page.locator("#prolific-bonus").click()
+    page.get_by_text("Nobody is to be paid by this rule").first.wait_for()
+    page.get_by_text("Look up a request without an answer", exact=True).click()
+    page.locator("#prolific-request input").click()
+    page.get_by_role("option", name="bonus").click()
+    act(page, "settle", "2 of 2 bonuses are there, 3.00 GBP in all")
+    assert sorted(stub.paid) == [("a1", 150), ("a2", 150)] and stub.count("/pay/") == 1
+
+    page.get_by_text("More places", exact=True).click()
+    fill(page, "more", "2")
+    fill(page, "places-confirm", act(page, "places", "Dry run: nothing was sent"))
+    untick(page, "places")
+    act(page, "places", "Places were added")
+    assert stub.studies[study]["total_available_places"] == 8
+
+    record = page.locator("#prolific-record")
+    expect(record.locator("tbody tr")).to_have_count(9)
+    expect(record.locator("tbody tr", has_text="bonus")).to_contain_text("done")
+    with page.expect_download() as taken:
+        record.get_by_role("link", name="The record as CSV").click()
+    text = taken.value.path().read_text()
+    assert "Olu,bonus" in text and TOKEN not in text and TOKEN not in page.content()
