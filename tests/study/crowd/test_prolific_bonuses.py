@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from coeval.domain import Person
-from coeval.domain.prolific import Kind, Outcome
+from coeval.domain.crowd import Kind, Outcome
 from coeval.errors import CoevalError, InputError
 from coeval.study.access import Context
 from coeval.study.crowd.prolific import bonuses, client, settling

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Participant, Person, Standing
-from coeval.domain.prolific import Kind, Outcome
+from coeval.domain.crowd import Kind, Outcome
 from coeval.errors import InputError, NotAllowedError
 from coeval.study.access import Context
 from coeval.study.crowd.prolific.messaging import message_workers

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Person, Proof
-from coeval.domain.prolific import Outcome
+from coeval.domain.crowd import Outcome
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.study.access import Context
 from coeval.study.crowd import plans

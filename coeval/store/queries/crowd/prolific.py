@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coeval.clock import now
-from coeval.domain.prolific import Asked, Item, Kind, Outcome
+from coeval.domain.crowd import Asked, Item, Kind, Outcome
 from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import insert, rows
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coeval.domain import Person
-from coeval.domain.prolific import UNSETTLED, Asked, Item, Kind, Outcome
+from coeval.domain.crowd import UNSETTLED, Asked, Item, Kind, Outcome
 from coeval.errors import CoevalError, InputError, StaleError
 from coeval.store.queries.crowd import prolific as record
 from coeval.study.access import OWNERS, Context, use_case

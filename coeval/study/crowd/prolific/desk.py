@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from coeval.domain import Person, Plan, Task
-from coeval.domain.prolific import STANDING, UNSETTLED, Asked, Kind, Outcome
+from coeval.domain.crowd import STANDING, UNSETTLED, Asked, Kind, Outcome
 from coeval.errors import InputError, StaleError
 from coeval.store.queries.crowd import prolific as record
 from coeval.study.access import Context

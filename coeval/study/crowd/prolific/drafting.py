@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from coeval.domain import Participant, Person, Plan, Proof
-from coeval.domain.prolific import Asked, Item, Kind
+from coeval.domain.crowd import Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.store.queries import tasks
 from coeval.store.queries.people import participants

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from coeval.domain import Person
-from coeval.domain.prolific import Asked, Item, Kind
+from coeval.domain.crowd import Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.prolific.desk import Act, Desk, Line, Report, each, open_desk

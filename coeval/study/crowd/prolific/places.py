@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from coeval.domain import Person
-from coeval.domain.prolific import Asked, Item, Kind
+from coeval.domain.crowd import Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.overview import get_overview

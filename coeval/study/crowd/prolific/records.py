@@ -6,7 +6,7 @@ import csv
 import io
 
 from coeval.domain import Person
-from coeval.domain.prolific import Asked
+from coeval.domain.crowd import Asked
 from coeval.safe_csv import safe
 from coeval.store.queries.crowd import prolific as record
 from coeval.study.access import OWNERS, Context, require_task, use_case

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 
 from coeval.domain import Person
-from coeval.domain.prolific import Asked, Item, Kind
+from coeval.domain.crowd import Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.overview import Row, get_overview

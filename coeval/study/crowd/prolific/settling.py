@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from coeval.clock import time_from_now
 from coeval.domain import Person
-from coeval.domain.prolific import UNSETTLED, Asked, Kind, Outcome
+from coeval.domain.crowd import UNSETTLED, Asked, Kind, Outcome
 from coeval.errors import InputError, NotFoundError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.prolific.desk import Desk, Line, Report, check_confirmation, open_desk, say_money

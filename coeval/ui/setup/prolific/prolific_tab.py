@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.domain.prolific import UNSETTLED
+from coeval.domain.crowd import UNSETTLED
 from coeval.errors import CoevalError, NotFoundError
 from coeval.study.crowd import plans
 from coeval.study.crowd.prolific.desk import NO_TOKEN

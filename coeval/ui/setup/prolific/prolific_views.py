@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coeval.domain.prolific import UNSETTLED, Asked
+from coeval.domain.crowd import UNSETTLED, Asked
 from coeval.study.crowd.prolific.desk import Report, say_money
 from coeval.study.crowd.prolific.reviewing import Entry, Live
 from coeval.ui.components.estimate_words import plural
