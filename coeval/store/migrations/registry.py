@@ -51,8 +51,8 @@ from coeval.store.migrations.m118_wording import m118_wording
 from coeval.store.migrations.m123_cancelled_round import m123_cancelled_round
 from coeval.store.migrations.m124_run_archive import m124_run_archive
 from coeval.store.migrations.m125_task_team import m125_task_team
-from coeval.store.migrations.m130_job_takeovers import m130_job_takeovers
 from coeval.store.migrations.m126_prolific import m126_prolific
+from coeval.store.migrations.m130_job_takeovers import m130_job_takeovers
 
 migrations = Migrations("coeval")
 for migration in (
@@ -98,7 +98,7 @@ for migration in (
     m123_cancelled_round,
     m124_run_archive,
     m125_task_team,
-    m130_job_takeovers,
     m126_prolific,
+    m130_job_takeovers,
 ):
     migrations()(migration)
