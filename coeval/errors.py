@@ -43,6 +43,10 @@ class ModelError(CoevalError):
     """The model cannot be reached, is not configured, or refused the request."""
 
 
+class UnreadableAnswerError(ModelError):
+    """The model answered, and what it wrote is not what was asked for: it can be asked again."""
+
+
 class StorageError(CoevalError):
     """The database file cannot be opened, is newer than this program, or is out of space."""
 

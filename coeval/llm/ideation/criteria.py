@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from coeval.domain import Answer, Ask, Instance, Proposal, Request, Task
-from coeval.errors import InputError, ModelError
+from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.prompting.asking import ask_all, ask_twice, read_aside, render_request
 from coeval.llm.prompting.fencing import render_sample
 from coeval.llm.prompting.options import JudgeOptions
@@ -60,7 +60,8 @@ async def draft_criteria(
     Each proposal says how many of the readable samples name it, and which wordings were merged into it.
 
     Raises:
-        ModelError: no answer could be had, or none of them lists criteria.
+        ModelError: no answer could be had.
+        UnreadableAnswerError: none of them lists criteria.
         InputError: too few or too many samples or criteria.
     """
     if not 1 <= samples <= MAX_SAMPLES:
@@ -77,7 +78,9 @@ async def draft_criteria(
     questions = (ask_list(ask, request, sample, parse_criteria, templates) for sample in range(samples))
     lists = [criteria for criteria in await ask_all(questions) if criteria]
     if not lists:
-        raise ModelError("The model was asked twice and listed no criteria: try again, or another model.")
+        raise UnreadableAnswerError(
+            "The model was asked twice and listed no criteria: try again, or another model."
+        )
     return merge_proposals(lists)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coeval.domain import Answer, Ask, Criterion, Request, Task
-from coeval.errors import InputError, ModelError
+from coeval.errors import InputError, UnreadableAnswerError
 from coeval.llm.assistants.catalogue import Assistant, describe_assistants
 from coeval.llm.prompting.asking import ask_twice, render_request
 from coeval.llm.prompting.options import JudgeOptions
@@ -40,7 +40,8 @@ async def draft_plan(
     """A plan for using the assistants, as text a person edits before it is frozen.
 
     Raises:
-        ModelError: no answer could be had, or none with a plan in it.
+        ModelError: no answer could be had.
+        UnreadableAnswerError: none with a plan in it.
         InputError: as `render_plan_request`.
     """
 
@@ -51,7 +52,7 @@ async def draft_plan(
     answers = await ask_twice(ask, request, 0, problem_of, options.templates)
     plan = parse_plan(answers[-1].text)
     if not plan:
-        raise ModelError(
+        raise UnreadableAnswerError(
             "The model was asked twice and wrote no plan: try again, or write the plan yourself."
         )
     return plan

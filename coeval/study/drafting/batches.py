@@ -16,8 +16,8 @@ from coeval.store.engines.statements import chunks
 from coeval.store.queries.drafting import comparisons, drafts, jobs
 from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.drafting.endpoint import build_runner
-from coeval.study.drafting.execution import SAMPLES_PER_ATTEMPT, RunReport, run_drafting
+from coeval.study.drafting.endpoint import SAMPLES_PER_ATTEMPT, build_runner
+from coeval.study.drafting.execution import RunReport, run_drafting
 from coeval.study.drafting.helping import write_plan, write_steps
 from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, questions_of, require_ready
 from coeval.study.drafting.run_settings import RunSettings, read_run_settings

@@ -12,21 +12,19 @@ from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.judging import UNFORESEEN, Judged, judge_item, without_asking_again
 from coeval.llm.running.pool import Outcome, run_all
 from coeval.llm.running.progress import Progress, Usage
+from coeval.llm.running.runner import Runner
 from coeval.store import IntegrityError
 from coeval.store.outages import outlast
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import comparisons, drafts, judge_helps
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.drafting.endpoint import build_runner
+from coeval.study.drafting.endpoint import ask_further, ask_until_new, build_runner
 from coeval.study.drafting.helping import write_plan, write_steps
 from coeval.study.drafting.preparing import Prepared, needs_plan, prepare_run, require_ready
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.leases import Hold
 
 RETRY = "Send the unscored drafts again."
-
-SAMPLES_PER_ATTEMPT = 1000
-"""A further attempt at an unscored draft asks for further samples, so that the ledger is not answered from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ async def _draft_held(
     async with runner:
         # before anything is asked: the plan and the steps are paid for as well
         await asyncio.to_thread(hold.take, f"run {slug}: {settings.label}", f"The run “{settings.label}”")
-        settings = await _write_what_is_missing(context, slug, settings, runner.ask)
+        settings = await _write_what_is_missing(context, slug, settings, runner)
         prepared = prepare_run(context, person, slug, settings)
         ask = without_asking_again(runner.ask) if settings.replay else runner.ask
         work = _Work(context, prepared, ask, hold)
@@ -139,15 +137,18 @@ async def _draft_held(
     )
 
 
-async def _write_what_is_missing(context: Context, slug: str, settings: RunSettings, ask: Ask) -> RunSettings:
+async def _write_what_is_missing(
+    context: Context, slug: str, settings: RunSettings, runner: Runner
+) -> RunSettings:
     """The settings with their plan written, and the steps of the criteria stored, where either is lacking."""
     with context.store.read() as db:
         task, current = require_ready(db, slug)
         opened = drafts.get_run(db, task.id, settings.label) is not None
     if settings.steps:
-        await write_steps(context, task, current, settings.model, ask)
+        await ask_until_new(runner, lambda ask: write_steps(context, task, current, settings.model, ask))
     if needs_plan(settings) and not opened:
-        return replace(settings, plan=await write_plan(context, task, current, settings, ask))
+        plan = await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))
+        return replace(settings, plan=plan)
     return settings
 
 
@@ -175,7 +176,7 @@ class _Work:
             count = comparisons.next_attempt if self.prepared.protocol.compares else drafts.next_attempt
             attempts = {number: count(db, run, item.instance, number) for number in item.criteria}
         assert instance is not None
-        ask = _further(self.ask, max(attempts.values()))
+        ask = ask_further(self.ask, max(attempts.values()))
         judged = await judge_item(self.prepared.beside(instance), ask, item, instance, RETRY)
         return _Judged(item.instance, attempts, judged)
 
@@ -268,9 +269,3 @@ class _Judged:
             )
             for criterion, draft in self.judgment.drafts.items()
         ]
-
-
-def _further(ask: Ask, attempt: int) -> Ask:
-    """Ask for samples that no earlier attempt has asked for."""
-    first = (attempt - 1) * SAMPLES_PER_ATTEMPT
-    return lambda request, sample: ask(request, first + sample)

@@ -9,7 +9,7 @@ from coeval.llm.ideation.plan import draft_plan as ask_for_plan
 from coeval.store.queries.drafting import judge_helps
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.assistants import choose_assistants
-from coeval.study.drafting.endpoint import build_runner
+from coeval.study.drafting.endpoint import ask_until_new, build_runner
 from coeval.study.drafting.preparing import require_ready
 from coeval.study.drafting.run_settings import RunSettings
 
@@ -45,7 +45,7 @@ async def draft_plan(context: Context, person: Person, slug: str, settings: RunS
     with context.store.read() as db:
         task, current = require_ready(db, slug)
     async with build_runner(context, concurrency=1) as runner:
-        return await write_plan(context, task, current, settings, runner.ask)
+        return await ask_until_new(runner, lambda ask: write_plan(context, task, current, settings, ask))
 
 
 @use_case(OWNERS)
@@ -58,7 +58,8 @@ async def draft_steps(context: Context, person: Person, slug: str, model: str = 
     with context.store.read() as db:
         task, current = require_ready(db, slug)
     async with build_runner(context, concurrency=1) as runner:
-        await write_steps(context, task, current, model or context.settings.model, runner.ask)
+        asked = model or context.settings.model
+        await ask_until_new(runner, lambda ask: write_steps(context, task, current, asked, ask))
     return list_steps(context, person, slug)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coeval.domain import Person, Proposal
 from coeval.errors import InputError
 from coeval.llm.ideation.criteria import MAX_EXAMPLES
@@ -9,7 +11,7 @@ from coeval.llm.ideation.criteria import draft_criteria as ask_for_criteria
 from coeval.llm.presets.wordings import find_templates
 from coeval.store.queries import tasks
 from coeval.study.access import OWNERS, Context, require_task, use_case
-from coeval.study.drafting.endpoint import build_runner
+from coeval.study.drafting.endpoint import ask_until_new, build_runner
 
 
 @use_case(OWNERS)
@@ -38,14 +40,12 @@ async def draft_criteria(
         task = require_task(db, slug)
         shown = list(tasks.list_instances(db, task.id, limit=min(examples, MAX_EXAMPLES)))
     async with build_runner(context, concurrency=min(samples, context.settings.concurrency)) as runner:
-        return await ask_for_criteria(
-            runner.ask,
-            task,
-            model or context.settings.model,
-            samples,
-            count=count,
-            temperature=temperature,
-            top_p=top_p,
-            examples=shown,
-            templates=find_templates(templates),
-        )
+        asked: dict[str, Any] = {
+            "count": count,
+            "temperature": temperature,
+            "top_p": top_p,
+            "examples": shown,
+            "templates": find_templates(templates),
+        }
+        used = model or context.settings.model
+        return await ask_until_new(runner, lambda ask: ask_for_criteria(ask, task, used, samples, **asked))
