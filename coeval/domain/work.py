@@ -16,6 +16,16 @@ class Filter(StrEnum):
     FLAGGED = "flagged"
 
 
+class Emptiness(StrEnum):
+    """Why a person has no instance of a task."""
+
+    NO_INSTANCES = "no instances"
+    NOT_IN_TEAM = "not in the team"
+    ALL_WITH_OTHERS = "all with others"
+    """The person is of the team, and every instance went to as many others as it needs."""
+    NOT_GIVEN = "not given"
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """One instance in one person's queue; positions count from 1."""

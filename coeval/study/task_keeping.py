@@ -19,12 +19,14 @@ def archive_task(context: Context, person: Person, slug: str, typed: str) -> Non
     What somebody is judging just then is still saved, and commands still reach it by its short name.
 
     Raises:
-        InputError: ``typed`` is not the task's short name, or it is put away already.
+        InputError: ``typed`` is neither the task's name nor its short name, or it is put away already.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
-        if typed.strip() != task.slug:
-            raise InputError(f"To archive this task, type its short name: {task.slug}.")
+        if typed.strip() not in (task.name.strip(), task.slug):
+            raise InputError(
+                f"“{typed.strip()[:80]}” is not this task’s name: to archive it, type “{task.name}”."
+            )
         if task.id in archive.list_archived_ids(db):
             raise InputError(f"“{task.slug}” is archived already.")
         archive.record_archive(db, task.id, person.name, archived=True)

@@ -6,6 +6,7 @@ lists its tabs, and shows each as ``load`` gives it.
 
 from __future__ import annotations
 
+import html
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +54,14 @@ KEEP_TAB = """() => {{
 STARTED = "() => { window.coevalStarted = true; }"
 
 
+TOLD_SECONDS = 4.0
+
+
+def tell_done(text: str) -> None:
+    """Say in a corner of the page what was done, for a moment; texts that people typed may be in it."""
+    gr.Info(html.escape(text), duration=TOLD_SECONDS, title="Done")
+
+
 @contextmanager
 def shown_refusals() -> Iterator[None]:
     """Show an error of ours as a message of the page."""
@@ -84,16 +93,17 @@ class Panel(ABC):
         *,
         quiet: bool = False,
         **options: Any,
-    ) -> None:
+    ) -> Any:
         """Have an event call ``handler(person, slug, *values of inputs)``.
 
         ``slug`` is the task shown, "" where there is none. ``options`` are Gradio's, over ``QUICK``. What the
         handler raises as an error of ours is shown as a message; ``quiet`` is for a clock's ticks, which nobody
-        asked for: the page then stays as it is, and the next button says what is wrong.
+        asked for: the page then stays as it is, and the next button says what is wrong. What Gradio gives for the
+        event is returned: ``.then`` can follow it.
         """
         filled = self.outputs if outputs is None else outputs
         asking = self._asking_quietly(handler) if quiet else self._asking(handler)
-        event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
+        return event(asking, [self.task, *inputs], filled, **{**QUICK, **options})
 
     def pick(self, person: Person, slug: str | None, request: gr.Request) -> str:
         """The task that an event is about; before the picker is filled, the one that it will show."""

@@ -9,6 +9,7 @@ from coeval.domain import (
     CriteriaSet,
     Criterion,
     Draft,
+    Emptiness,
     Filter,
     InboxItem,
     Instance,
@@ -22,8 +23,9 @@ from coeval.rules import arms
 from coeval.rules.arms import Design
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
+from coeval.store.queries.people import teams
 from coeval.store.queries.scrutiny import assignments, inbox, submissions
-from coeval.study.access import Context
+from coeval.study.access import OWNERS, Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
 from coeval.study.people.teams import ensure_share
 from coeval.study.scrutiny.asked import ensure_asked, narrow_criteria
@@ -62,6 +64,10 @@ class Step:
     mark: Mark = Mark()
     answer: InboxItem | None = None
     """What those who run the study answered to the person's flag or comment."""
+    emptiness: Emptiness | None = None
+    """Why there is nothing at all, where ``total`` is 0."""
+    sets_up: bool = False
+    """Whether the person may change that in Set-up."""
     waits: bool = False
     """Whether this evaluation is held back until its draft is there; at the end, whether others are."""
 
@@ -165,8 +171,19 @@ def build_step(
         criteria=current.criteria,
         design=design,
         waits=design.wait_for_drafts and counts["finished"] < counts["total"],
+        emptiness=None if counts["total"] else _why_empty(db, person, task),
+        sets_up=person.role in OWNERS,
     )
     return base if place is None else _opened(db, person, task, current, base, place)
+
+
+def _why_empty(db: Database, person: Person, task: Task) -> Emptiness:
+    if not tasks.count_instances(db, task.id):
+        return Emptiness.NO_INSTANCES
+    team = teams.get_team(db, task.id)
+    if team is None or not team.per_instance:
+        return Emptiness.NOT_GIVEN
+    return Emptiness.ALL_WITH_OTHERS if person.id in team.members else Emptiness.NOT_IN_TEAM
 
 
 def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base: Step, place: Place) -> Step:

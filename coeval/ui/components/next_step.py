@@ -73,7 +73,7 @@ def next_view(stands: TaskState, *, in_setup: bool) -> Node:
     slug = stands.task.slug
     home, setup = ("../", "") if in_setup else ("", "admin")
     scrutiny = f"{home}?task={slug}&tab=scrutiny"
-    step = next((step for step in list_steps(stands) if not step.done), None)
+    step = find_next(stands)
     if step is None:
         return el("p", "Next: ", el("a", "scrutinise the drafts", href=scrutiny), ", and invite others to.")
     link = el("a", step.todo, href=f"{setup if step.setup else home}?task={slug}&tab={step.tab}")
@@ -82,14 +82,22 @@ def next_view(stands: TaskState, *, in_setup: bool) -> Node:
     return el("p", "Next: ", link, ", or ", el("a", "judge without drafts", href=scrutiny), ".")
 
 
-def steps_line(stands: TaskState) -> Node | None:
-    """The steps by number with a tick for those done, and the next one; None once all are done."""
+def find_next(stands: TaskState) -> Step | None:
+    """The first step that is not done; None once all are."""
+    return next((step for step in list_steps(stands) if not step.done), None)
+
+
+def steps_line(stands: TaskState, here: str = "") -> Node:
+    """The steps by number with a tick for those done, and the next one.
+
+    ``here`` says what to do where the next step is done on the page that shows this: a link to it would lead nowhere.
+    """
     steps = list_steps(stands)
-    if all(step.done for step in steps):
-        return None
     titles = [f"{n} {step.title}{' ✓' if step.done else ''}" for n, step in enumerate(steps, 1)]
+    step = find_next(stands)
+    on_page = here and step is not None and step.tab == "criteria"
     return el(
         "div.card.steps",
         el("p.note", " · ".join([*titles, "5 Scrutinise"])),
-        next_view(stands, in_setup=False),
+        el("p", f"Next: {here}.") if on_page else next_view(stands, in_setup=False),
     )

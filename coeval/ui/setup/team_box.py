@@ -9,7 +9,7 @@ import gradio as gr
 from coeval.domain import Member, Person
 from coeval.study.people.teams import Team, get_team, set_team
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.panel import Panel, Update, need_task
+from coeval.ui.panel import Panel, Update, need_task, tell_done
 
 
 class TeamBox(Panel):
@@ -48,7 +48,7 @@ class TeamBox(Panel):
         self, person: Person, slug: str, names: list[str] | None, per_instance: float | None
     ) -> Update:
         set_team(self.context, person, need_task(slug), names or [], int(per_instance or 0))
-        gr.Info("Saved who works at this task.")
+        tell_done("Saved who works at this task.")
         team = get_team(self.context, person, slug)
         return {
             self.names: list(team.members),

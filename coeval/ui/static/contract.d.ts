@@ -213,6 +213,8 @@ interface Step {
   seconds_each: number | null;
   filter: string;
   finished: boolean;
+  /** Why there is nothing for this person at all, and for owners where to change it; null where there is something. */
+  empty: { text: string; link: string; label: string } | null;
   /** This evaluation is held back until there is a draft; at the end: others are. */
   waits: boolean;
   position: number | null;

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Person
+from coeval.domain import Emptiness, Person
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.study import tasks
 from coeval.study.access import Context
@@ -15,6 +15,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.people.teams import get_team, set_team
 from coeval.study.scrutiny.steps import Where, get_step, submit
+from coeval.ui.study_app.scrutiny.step_json import step_json
 from tests.conftest import make_study
 from tests.study.scrutiny.test_scrutiny import sent
 
@@ -97,3 +98,36 @@ def test_a_team_that_cannot_be_is_refused(context: Context, owner: Person, peopl
     with pytest.raises(NotFoundError, match="Nobody called “Zoe”"):
         set_team(context, owner, "demo", ["Zoe"])
     assert get_team(context, owner, "demo").members == ()
+
+
+def test_an_empty_queue_says_why(context: Context, owner: Person, people: list[Person]) -> None:
+    ana, ben, *_ = people
+    set_team(context, owner, "demo", ["Ana"], 1)
+    step = get_step(context, owner, "demo")
+    assert (step.total, step.emptiness, step.sets_up) == (0, Emptiness.NOT_IN_TEAM, True)
+    assert get_step(context, ana, "demo").emptiness is None
+    shown = step_json(step)["empty"]
+    assert "not among the people chosen" in shown["text"]
+    assert shown["link"] == "admin?task=demo&tab=people"
+    for_others = step_json(replace(step, sets_up=False))["empty"]
+    assert for_others["text"].endswith("Ask the people who run the study.") and not for_others["link"]
+    import_study(
+        context, owner, replace(make_study(0), task=replace(make_study(0).task, slug="bare"), runs=())
+    )
+    assert get_step(context, ben, "bare").emptiness is Emptiness.NO_INSTANCES
+
+
+def test_who_comes_after_all_is_given_out_is_told_so(
+    context: Context, owner: Person, people: list[Person]
+) -> None:
+    ana, ben, *_ = people
+    study = make_study(1)
+    import_study(
+        context,
+        owner,
+        replace(study, task=replace(study.task, slug="few"), instances=study.instances[:1], runs=()),
+    )
+    set_team(context, owner, "few", ["Ana", "Ben"], 1)
+    totals = {person.name: get_step(context, person, "few") for person in (ana, ben)}
+    (without,) = [step for step in totals.values() if not step.total]
+    assert without.emptiness is Emptiness.ALL_WITH_OTHERS

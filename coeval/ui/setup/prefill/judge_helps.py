@@ -10,7 +10,7 @@ from coeval.domain import Person
 from coeval.study.access import Context
 from coeval.study.drafting import assistants, helping
 from coeval.study.drafting.run_settings import RunSettings
-from coeval.ui.panel import MODEL, Panel, Update, need_task
+from coeval.ui.panel import MODEL, Panel, Update, need_task, tell_done
 
 
 class FusionBox(Panel):
@@ -79,7 +79,7 @@ class StepsBox(Panel):
 
     def on_save(self, person: Person, slug: str, criterion: str | None, text: str | None) -> str:
         helping.save_steps(self.context, person, need_task(slug), criterion or "", text or "")
-        gr.Info("Saved: runs from now on use these steps.")
+        tell_done("Saved: runs from now on use these steps.")
         return text or ""
 
     def update(self, person: Person, slug: str) -> Update:

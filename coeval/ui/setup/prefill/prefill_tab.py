@@ -19,6 +19,7 @@ from coeval.study.drafting import jobs
 from coeval.study.drafting.before import comparing, estimating, question_preview
 from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import get_worker
+from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.numbers import read_decimal
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update, need_task
@@ -29,9 +30,12 @@ from coeval.ui.setup.prefill.runs_box import Counted, RunsBox
 from coeval.ui.setup.prefill.several_box import SeveralBox, comparison_view
 from coeval.ui.study_app.criteria.criteria_views import model_hint
 
+BUSY = (JobState.QUEUED, JobState.RUNNING)
 EFFORTS = ["", "minimal", "low", "medium", "high"]
 SECONDS = 2.0
 """How often the page asks how far a job is."""
+
+SHOW_ANSWER = "() => document.getElementById('prefill-answers').scrollIntoView({ block: 'nearest' })"
 
 Seen = tuple[object, ...]
 """What menus and buttons were last drawn from."""
@@ -59,7 +63,7 @@ class PrefillTab(Tab):
                         elem_id="prefill-start",
                         scale=0,
                     )
-            with gr.Column(scale=3):
+            with gr.Column(scale=3, elem_id="prefill-answers"):
                 self.estimate = View(elem_id="prefill-note")
                 self.jobs = View(elem_id="jobs")
                 with gr.Row(elem_classes="actions"):
@@ -136,9 +140,14 @@ class PrefillTab(Tab):
     def _wire(self) -> None:
         state = [self.jobs, self.cancel, self.resume, self.retry, self.seen, *self.runs.outputs]
         self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs, *self.following.outputs]
-        self.on(self.see.click, self.on_see, self.settings, self.estimate, show_progress="minimal")
-        self.on(self.ask.click, self.on_estimate, self.settings, self.estimate, show_progress="minimal")
-        self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state])
+        asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
+        answers = [
+            self.on(self.see.click, self.on_see, self.settings, **asked),
+            self.on(self.ask.click, self.on_estimate, self.settings, **asked),
+            self.on(self.start.click, self.on_start, self.settings, [self.estimate, *state]),
+        ]
+        for answer in answers:  # the form is longer than the window, and the answer stands at its head
+            answer.then(None, js=SHOW_ANSWER)
         pilot = [self.several.pilot, *self.settings]
         self.on(self.several.start.click, self.on_pilot, pilot, [self.estimate, *state])
         self.on(self.several.compare.click, self.on_compare, pilot, self.estimate)
@@ -197,7 +206,8 @@ class PrefillTab(Tab):
         runs = tasks.get_task_state(self.context, person, slug).runs
         now = _signature(slug, listed, runs)
         if now == seen:
-            return {self.jobs: jobs_view(listed), **self.runs.follow(runs)}
+            busy = bool(listed) and listed[0].state in BUSY
+            return {self.jobs: [jobs_view(listed), *self._next(person, slug, busy)], **self.runs.follow(runs)}
         return self._state(person, slug, unscored_of)
 
     def on_cancel(self, person: Person, slug: str) -> Update:
@@ -221,10 +231,10 @@ class PrefillTab(Tab):
         listed = jobs.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         newest = listed[0] if listed else None
-        busy = newest is not None and newest.state in (JobState.QUEUED, JobState.RUNNING)
+        busy = newest is not None and newest.state in BUSY
         unscored = sum(count for _, _, count in runs)
         return {
-            self.jobs: jobs_view(listed),
+            self.jobs: [jobs_view(listed), *self._next(person, slug, busy)],
             self.cancel: gr.Button(visible=busy),
             self.resume: gr.Button(
                 visible=newest is not None and not busy and newest.state is not JobState.DONE
@@ -233,6 +243,12 @@ class PrefillTab(Tab):
             self.seen: _signature(slug, listed, runs),
             **self.runs.update(person, slug, unscored_of),
         }
+
+    def _next(self, person: Person, slug: str, busy: bool) -> list[Node]:
+        """The next step, once nothing is under way."""
+        stands = tasks.get_task_state(self.context, person, slug, counted=False)
+        step = find_next(stands)
+        return [] if busy or (step and step.tab == self.id) else [next_view(stands, in_setup=True)]
 
 
 def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:

@@ -11,7 +11,7 @@ from coeval.study import task_keeping, tasks
 from coeval.study.drafting.unscored import MOST, list_unscored
 from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.panel import Panel, Update, need_task
+from coeval.ui.panel import Panel, Update, need_task, tell_done
 
 Counted = Sequence[tuple[Run, int, int]]
 """Each run with how many drafts are ok and how many unscored."""
@@ -21,7 +21,7 @@ class RunsBox(Panel):
     """A table of the runs, and what can be done with one of them."""
 
     def build(self) -> None:
-        with gr.Column(elem_classes="card"):
+        with gr.Column(elem_classes="card", visible=False) as self.all:
             self.runs = View(elem_id="runs")
             self.run = gr.Dropdown([], label="Drafts that annotators see", elem_id="shown-run")
             with gr.Accordion(
@@ -47,7 +47,7 @@ class RunsBox(Panel):
                     self.archived = gr.Dropdown([], label="Archived runs", elem_id="archived-runs")
                     restore = gr.Button("Restore it", elem_id="restore-run", scale=0, min_width=180)
         kept = [self.keeping, self.typed, self.away, self.archived]
-        self.outputs = [self.runs, self.run, self.box, self.of, self.unscored, *kept]
+        self.outputs = [self.all, self.runs, self.run, self.box, self.of, self.unscored, *kept]
         self.on(self.run.input, self.on_show, [self.run])
         self.on(self.of.input, self.on_choose, [self.of], self.unscored)
         self.on(archive.click, self.on_archive, [self.typed])
@@ -62,7 +62,7 @@ class RunsBox(Panel):
 
     def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
         task_keeping.archive_run(self.context, person, need_task(slug), typed or "")
-        gr.Info("Archived. You can restore it below.")
+        tell_done("Archived. You can restore it below.")
         return self.update(person, slug) | {self.typed: ""}
 
     def on_restore(self, person: Person, slug: str, label: str | None) -> Update:
@@ -78,6 +78,7 @@ class RunsBox(Panel):
         chosen = chosen if chosen in bad else next(iter(bad), None)
         return {
             **self.follow(runs),
+            self.all: gr.Column(visible=bool(runs or away)),
             self.run: gr.Dropdown(
                 [run.label for run, _, _ in runs if run.protocol != "pairwise"],
                 value=next((run.label for run, _, _ in runs if run.shown), None),

@@ -10,7 +10,7 @@ from coeval.study.scrutiny import browsing
 from coeval.study.scrutiny.browsing import MOST, InstanceView, Judged
 from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, table, text_view
-from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.panel import QUICK, Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock, number
 from coeval.ui.study_app.scrutiny.places import step_link
 
@@ -51,7 +51,7 @@ class DataTab(Tab):
         self.count = View(elem_id="data-count")
         self.rows = gr.Dataframe(
             headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, elem_id="data-rows",
-            column_widths=["110px", "110px", "110px", "260px", "260px", *["80px"] * 6],
+            column_widths=["110px", "110px", "110px", "260px", "260px", *["96px"] * 6],
         )  # fmt: skip
         self.instance = gr.Dropdown([], label="Look at", elem_id="data-instance")
         self.view = View(elem_id="data-view")
@@ -61,6 +61,10 @@ class DataTab(Tab):
         for event in (self.search.submit, self.system.input, self.only.input):
             self.on(event, self.on_filter, chosen, listed)
         self.on(self.instance.input, self.on_look, [self.instance], self.view)
+        # the row that was clicked says which; the menu is for who has no mouse
+        self.picked = gr.State("")
+        self.rows.select(_picked_row, None, self.picked, **QUICK)
+        self.on(self.picked.change, self.on_pick, [self.picked], [self.instance, self.view])
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:
@@ -87,6 +91,11 @@ class DataTab(Tab):
             return []
         return instance_view(slug, browsing.view_instance(self.context, person, need_task(slug), instance))
 
+    def on_pick(self, person: Person, slug: str, instance: str | None) -> Update:
+        if not instance:
+            return {self.view: gr.skip()}
+        return {self.instance: instance, self.view: self.on_look(person, slug, instance)}
+
     def _listed(self, states: list[InstanceState]) -> Update:
         frame = pd.DataFrame([_row(state) for state in states], columns=list(HEAD))
         return {
@@ -97,6 +106,11 @@ class DataTab(Tab):
             ),
             self.view: None,
         }
+
+
+def _picked_row(chosen: gr.SelectData) -> str:
+    """The instance of the row that was clicked, wherever sorting has put it."""
+    return str((chosen.row_value or [""])[0])
 
 
 def _row(state: InstanceState) -> list[str | int]:
@@ -121,7 +135,10 @@ def _count_view(n: int) -> Node:
             "div.card.empty", el("p", "No instance is like that. Change the search, or import instances.")
         )
     more = f" The first {MOST:,} are listed: search for the others." if n == MOST else ""
-    return el("p.note", f"{plural(n, 'instance')}.{more} A click on a heading sorts them.")
+    return el(
+        "p.note",
+        f"{plural(n, 'instance')}.{more} A click on a row opens it, a click on a heading sorts them.",
+    )
 
 
 def instance_view(slug: str, seen: InstanceView) -> list[Node]:

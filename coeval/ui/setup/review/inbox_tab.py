@@ -10,7 +10,7 @@ from coeval.study.scrutiny import inbox
 from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.tasks_picker import TaskPicker
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.panel import Tab, Update, need_task
+from coeval.ui.panel import Tab, Update, need_task, tell_done
 from coeval.ui.setup.review.review_views import clock
 from coeval.ui.study_app.scrutiny.places import step_link
 
@@ -77,7 +77,7 @@ class InboxTab(Tab):
         inbox.answer_message(
             self.context, person, need_task(slug), int(message or 0), text or "", close=close
         )
-        gr.Info("Closed" if close else "Answer sent")
+        tell_done("Closed" if close else "Answer sent")
         return self.load(person, slug, state)
 
 

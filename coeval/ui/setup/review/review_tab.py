@@ -10,7 +10,7 @@ from coeval.study.criteria import rounds
 from coeval.study.scrutiny import design, review
 from coeval.study.scrutiny.review import Comparison
 from coeval.ui.components.view import View, el
-from coeval.ui.panel import Tab, Update
+from coeval.ui.panel import Tab, Update, tell_done
 from coeval.ui.setup.review.review_views import changes_view, comparison_view, habits_view
 
 
@@ -86,7 +86,7 @@ class ReviewTab(Tab):
             self.context, person, slug, external_id, _id(criterion),
             score=float(score), note=note or "", revision=revision,
         )  # fmt: skip
-        gr.Info("Decision recorded")
+        tell_done("Decision recorded")
         return self._lists(person, slug) | self._look(person, slug, external_id, criterion)
 
     def on_who(self, person: Person, slug: str, who: str | None) -> Update:

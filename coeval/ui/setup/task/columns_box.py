@@ -11,7 +11,7 @@ from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person
 from coeval.errors import InputError
 from coeval.study.importing.columns import list_columns, set_columns
 from coeval.ui.components.view import Node, View, el, table
-from coeval.ui.panel import Panel, Update, need_task
+from coeval.ui.panel import Panel, Update, need_task, tell_done
 
 CHOSEN = tuple(role for role in CONTEXT_ROLES if role is not ColumnRole.HIDDEN)
 """A menu each; whatever is in none of them is hidden."""
@@ -80,7 +80,7 @@ class ColumnsBox(Panel):
     def on_save(self, person: Person, slug: str, *chosen: list[str] | None) -> Update:
         names = [column.name for column in list_columns(self.context, person, need_task(slug))]
         set_columns(self.context, person, slug, read_roles(names, chosen))
-        gr.Info("Saved. What is drafted from now on is asked accordingly.")
+        tell_done("Saved. What is drafted from now on is asked accordingly.")
         return self.load(person, slug)
 
 

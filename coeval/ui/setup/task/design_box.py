@@ -11,7 +11,7 @@ from coeval.errors import InputError
 from coeval.rules.arms import Design, Display, Layout
 from coeval.study.scrutiny.design import DesignState, get_design, set_design
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.panel import Panel, Update, need_task
+from coeval.ui.panel import Panel, Update, need_task, tell_done
 
 
 class DesignBox(Panel):
@@ -46,7 +46,7 @@ class DesignBox(Panel):
                 "page shows it, then save."
             )
         set_design(self.context, person, slug, _read(*values))
-        gr.Info("Design saved")
+        tell_done("Design saved")
         return self.load(person, slug)
 
 

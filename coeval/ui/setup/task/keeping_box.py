@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import html
-
 import gradio as gr
 
-from coeval.domain import Person
-from coeval.study import task_keeping
+from coeval.domain import Person, Task
+from coeval.study import task_keeping, tasks
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
-from coeval.ui.panel import Panel, Update, need_task
+from coeval.ui.panel import Panel, Update, need_task, tell_done
 
 
 class KeepingBox(Panel):
@@ -28,7 +26,7 @@ class KeepingBox(Panel):
             self.offer = View(elem_id="archive-offer")
             with gr.Row():
                 self.typed = gr.Textbox(
-                    label="To archive, type its short name", max_length=64, elem_id="archive-typed"
+                    label="To archive it, type its name", max_length=200, elem_id="archive-typed"
                 )
                 archive = gr.Button(
                     "Archive the task", variant="stop", elem_id="archive-task", scale=0, min_width=180
@@ -47,19 +45,19 @@ class KeepingBox(Panel):
         return {
             self.name: "",
             self.typed: "",
-            self.offer: _offer(slug) if slug else None,
+            self.offer: _offer(tasks.get_task(self.context, person, slug)) if slug else None,
             self.away: gr.Row(visible=bool(away)),
             self.archived: gr.Dropdown([(task.name, task.slug) for task in away], value=None),
         }
 
     def on_copy(self, person: Person, slug: str, name: str | None) -> Update:
         task = task_keeping.copy_setup(self.context, person, need_task(slug), name or "")
-        gr.Info(html.escape(f"{task.name} is there, without instances."))
+        tell_done(f"{task.name} is there, without instances.")
         return self._go_to(person, task.slug)
 
     def on_archive(self, person: Person, slug: str, typed: str | None) -> Update:
         task_keeping.archive_task(self.context, person, need_task(slug), typed or "")
-        gr.Info("Archived. You can restore it below.")
+        tell_done("Archived. You can restore it below.")
         return self._go_to(person, None)
 
     def on_restore(self, person: Person, slug: str, chosen: str | None) -> Update:
@@ -70,8 +68,12 @@ class KeepingBox(Panel):
         return {**self.load(person, slug or ""), self.task: task_choices(self.context, person, slug)}
 
 
-def _offer(slug: str) -> Node:
-    export = el("a", "export everything as CSV", href=f"../download/{slug}/export.zip", download="")
+def _offer(task: Task) -> Node:
+    export = el("a", "export everything as CSV", href=f"../download/{task.slug}/export.zip", download="")
     return el(
-        "p.note", "An archived task is no longer listed; all its data is kept. You can first ", export, "."
+        "p.note",
+        el("b", f"{task.name}. "),
+        "An archived task is no longer listed; all its data is kept. You can first ",
+        export,
+        ".",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
 
@@ -15,7 +14,7 @@ from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.next_step import checklist_view, next_view
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el, markdown_view, table
-from coeval.ui.panel import Event, Tab, Update
+from coeval.ui.panel import Event, Tab, Update, tell_done
 from coeval.ui.setup.task.columns_box import ColumnsBox
 from coeval.ui.setup.task.design_box import DesignBox
 from coeval.ui.setup.task.keeping_box import KeepingBox
@@ -96,7 +95,7 @@ class TasksTab(Tab):
             )
         given = _read_form({name: value or "" for name, value in zip(FIELDS, values, strict=True)}, slug)
         stored = (tasks.update_task if slug else tasks.add_task)(self.context, person, given)
-        gr.Info(html.escape(f"Saved: {stored.name}"))
+        tell_done(f"Saved: {stored.name}")
         return {
             **self._show(person, stored.slug),
             self.task: task_choices(self.context, person, stored.slug),

@@ -19,11 +19,13 @@ export function endScreen(step, onfilter) {
 }
 
 function endWords(step, look) {
-  const { total, done, filter, flagged, waits } = step;
-  if (!total)
+  const { total, done, filter, flagged, waits, empty } = step;
+  if (empty)
     return [
-      'Nothing here yet',
-      'No instance is assigned to you in this task. Ask the people who run the study, then reload this page.',
+      'Nothing here for you yet',
+      empty.text,
+      empty.link ? el('a', { class: 'ce-btn is-primary', href: empty.link }, empty.label) : null,
+      look('unfinished', 'Look again'),
     ];
   if (filter === 'flagged')
     return ['No flags', 'You have flagged no instance.', look('unfinished', 'Go on with the unfinished')];

@@ -143,9 +143,9 @@ def banner(text: str, *, warn: bool = False) -> Node:
     return el("p.banner.warn" if warn else "p.banner", text)
 
 
-def message(title: str, text: str) -> Node:
+def message(title: str, *text: Node) -> Node:
     """What a section shows instead of numbers where there are none, and how to get some."""
-    return el("div.card.empty", el("h3", title), el("p", text))
+    return el("div.card.empty", el("h3", title), el("p", *text))
 
 
 def notes_view(notes: Sequence[str]) -> Node | None:

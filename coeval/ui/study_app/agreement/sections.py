@@ -136,10 +136,12 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
         return reading.get(statistic if whole else OnBasis(statistic, basis), tuple(tables))
 
     if not get(count_submissions):
-        text = "As soon as the first submission is saved, it counts here."
+        slug = reading.task.slug
+        again = el("a", "Look again", href=f"?task={slug}&tab=agreement")
+        begin = el("a", "scrutinise", href=f"?task={slug}&tab=scrutiny")
         compared = get(list_compared, tables=("comparisons",)) if section == "systems" else []
         tables: list[Node | None] = [_show_table(table) for table in compared]
-        yield Page(banner=message("Nobody has scored anything yet", text), tables=tables)
+        yield Page(banner=message("Nobody has scored anything yet", "Next: ", begin, ". ", again, "."), tables=tables)
         return
     for page in SECTIONS[section].build(get):
         further = _further_tables(get, section) if page.whole else []

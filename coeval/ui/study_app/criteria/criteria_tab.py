@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Origin, Person, Proposal, Role, Task
+from coeval.rules.ballots import Tally
 from coeval.study import tasks
 from coeval.study.access import Context
 from coeval.study.criteria import guides, rounds
@@ -15,7 +16,7 @@ from coeval.study.drafting import proposing
 from coeval.ui.components.next_step import steps_line
 from coeval.ui.components.screen import Screen
 from coeval.ui.components.view import Node, View
-from coeval.ui.panel import MODEL, StudyTab, Update, need_task
+from coeval.ui.panel import MODEL, StudyTab, Update, need_task, tell_done
 from coeval.ui.study_app.criteria import criteria_views as views
 from coeval.ui.study_app.criteria.cancel_box import CancelBox
 from coeval.ui.study_app.criteria.guide_box import GuideBox
@@ -162,7 +163,7 @@ class CriteriaTab(StudyTab):
 
     def on_cancel(self, person: Person, slug: str, round_id: int | None) -> Update:
         rounds.cancel_vote(self.context, person, need_task(slug), round_id=round_id)
-        gr.Info("The vote is cancelled. Its ballots are kept.")
+        tell_done("The vote is cancelled. Its ballots are kept.")
         return self._state(person, slug)
 
     def on_take(self, person: Person, slug: str, chosen: list[int]) -> Update:
@@ -179,7 +180,7 @@ class CriteriaTab(StudyTab):
             self.context, person, need_task(slug), criterion or "",
             definition=definition, anchors=anchors, examples=examples,
         )  # fmt: skip
-        gr.Info("Saved: people and models read it from now on.")
+        tell_done("Saved: people and models read it from now on.")
         current = rounds.get_criteria_set(self.context, person, slug)
         return self._state(person, slug) | self.guide.choose(current, criterion)
 
@@ -194,12 +195,12 @@ class CriteriaTab(StudyTab):
     def _no_task(self, person: Person) -> Update:
         return {self.parts.card: views.no_task_view(person.role is Role.OWNER)}
 
-    def _next(self, person: Person, task: Task) -> list[Node]:
-        """For owners: the way on from the demo, or the next step of a study that is not set up yet."""
+    def _next(self, person: Person, task: Task, tally: Tally | None, voting: bool) -> list[Node]:
+        """For owners: the way on from the demo, or the next step of the study."""
         if task.origin in views.TAGS:
             return [views.own_data_view()]
-        line = steps_line(tasks.get_task_state(self.context, person, task.slug, counted=False))
-        return [line] if line else []
+        here = views.next_words(tally if voting else None)
+        return [steps_line(tasks.get_task_state(self.context, person, task.slug, counted=False), here)]
 
     def _state(self, person: Person, slug: str) -> Update:
         """The whole tab as it stands for this person."""
@@ -210,10 +211,14 @@ class CriteriaTab(StudyTab):
         voting = round_ is not None and round_.open
         tally = rounds.get_tally(self.context, person, slug) if owner else None
         done = views.established_view(current)
+        if owner:
+            following = self._next(person, task, tally, voting)
+        else:
+            following = [views.to_scrutiny(slug)] if current and not voting else []
         may_reopen = owner and current is not None and not voting
         ideas = rounds.list_suggestions(self.context, person, slug) if may_reopen else []
         update: Update = {
-            parts.card: [views.task_card(task), *(self._next(person, task) if owner else [])],
+            parts.card: [views.task_card(task), *following],
             parts.main: None if voting else done or views.waiting_view(owner),
             parts.established: done if voting else None,
             parts.ballot_box: gr.Column(visible=voting),

@@ -44,6 +44,21 @@ def own_data_view() -> Node:
     )  # fmt: skip
 
 
+def next_words(tally: Tally | None) -> str:
+    """What an owner does next on the tab until there is a criteria set; ``tally`` is that of the open vote."""
+    if tally is None:
+        return "draft criteria with a model or write them, in the box below, then vote"
+    if not tally.n_ballots:
+        return "decide on each criterion below, save your ballot, and have the others vote"
+    return "once all have voted, establish the criteria set below"
+
+
+def to_scrutiny(slug: str) -> Node:
+    """The way on for who takes part: the criteria stand."""
+    link = el("a", "scrutinise the instances", href=f"?task={slug}&tab=scrutiny")
+    return el("div.card.steps", el("p", "The criteria are fixed. Next: ", link, "."))
+
+
 def no_task_view(owner: bool) -> Node:
     body: Node = (
         el("p", "Describe one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")

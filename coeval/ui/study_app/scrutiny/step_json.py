@@ -10,6 +10,7 @@ from coeval.domain import (
     Arm,
     Draft,
     DraftStatus,
+    Emptiness,
     Quote,
     QuotePlace,
     RowKind,
@@ -28,6 +29,33 @@ Json = dict[str, Any]
 BLIND = "This one is yours alone: no draft is shown. Choose a score and say why."
 FIRST = "Give your own score first. The draft is shown right after it."
 AS_THEY_ARE = Aliases()
+EMPTY = {
+    Emptiness.NO_INSTANCES: (
+        "This task has no instances yet.",
+        "Import them first.",
+        "Import instances",
+        "import",
+    ),
+    Emptiness.NOT_IN_TEAM: (
+        "You are not among the people chosen for this task, so no instance was given to you.",
+        "To judge it too, add yourself under Set-up, People.",
+        "Choose who works at it",
+        "people",
+    ),
+    Emptiness.ALL_WITH_OTHERS: (
+        "Every instance of this task went to as many other people as it needs.",
+        "To judge it too, raise the number of people for each instance under Set-up, People.",
+        "Choose how many people judge each",
+        "people",
+    ),
+    Emptiness.NOT_GIVEN: (
+        "No instance is assigned to you in this task.",
+        "See under Set-up, Crowd, how it is given out.",
+        "See how it is given out",
+        "crowd",
+    ),
+}
+"""Why a queue is empty, what whoever sets the study up can do, the name of the link to it, and its tab."""
 UNDRAFTED = "There is no draft for this one. Choose a score and say why."
 
 
@@ -42,6 +70,7 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
         "seconds_each": step.seconds_each,
         "filter": step.which,
         "finished": step.assignment is None,
+        "empty": _empty_json(step),
         "waits": step.waits,
         "position": step.assignment.position if step.assignment else None,
         "instance": _instance_json(step, aliases),
@@ -61,6 +90,16 @@ def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
         "criterion": step.criterion.id if step.criterion else None,
         "evaluation": _evaluation_json(step, aliases),
     }
+
+
+def _empty_json(step: Step) -> Json | None:
+    """Why there is nothing to judge and, for who sets the study up, where to change it."""
+    if step.emptiness is None:
+        return None
+    why, remedy, label, tab = EMPTY[step.emptiness]
+    if not step.sets_up:
+        return {"text": f"{why} Ask the people who run the study.", "link": "", "label": ""}
+    return {"text": f"{why} {remedy}", "link": f"admin?task={step.task.slug}&tab={tab}", "label": label}
 
 
 def sheet_json(sheet: Sequence[Step], aliases: Aliases = AS_THEY_ARE) -> Json:
