@@ -20,6 +20,18 @@ NAME = 44
 def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentParser) -> None:
     stats = commands.add_parser("stats", parents=[task], help="agreement, actions, time and more")
     stats.add_argument("--json", action="store_true", help="everything, as one JSON document")
+    stats.add_argument(
+        "--version", type=int, default=0, metavar="N", help="of the criteria (default: the newest)"
+    )
+    stats.add_argument(
+        "--arm", default="", help="scores of one arm alone, such as assisted or blind (default: all)"
+    )
+    stats.add_argument(
+        "--planted",
+        choices=["in", "out"],
+        default="in",
+        help="scores of drafts with planted errors: counted, or left out",
+    )
     stats.set_defaults(command=_stats)
     tables = commands.add_parser(
         "tables", parents=[task], help="the paper's tables, and those a reviewer asks for beside them"
@@ -30,11 +42,13 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 
 def _stats(context: Context, options: argparse.Namespace) -> None:
+    from coeval.stats.basis import Basis
     from coeval.study.statistics import get_report
 
-    report = get_report(context, OPERATOR, options.task)
+    basis = Basis(options.version, options.arm, options.planted == "in")
+    report = get_report(context, OPERATOR, options.task, basis)
     if not options.json:
-        print(render_stats(report))
+        print(render_stats(report, _name_basis(options)))
         return
     json.dump(report, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
     print()
@@ -53,8 +67,8 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
         print(options.out / name)
 
 
-def render_stats(report: Mapping[str, Any]) -> str:
-    """The report's numbers of agreement as an aligned table, then its notes."""
+def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
+    """The report's numbers of agreement as an aligned table, then its notes; ``basis`` names the scores under it."""
     rows = [HEAD, *_rows(report["agreement"])]
     widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
     lines = [_line(row, widths) for row in rows]
@@ -64,6 +78,7 @@ def render_stats(report: Mapping[str, Any]) -> str:
     ]
     more = "All numbers: stats --json. The tables of a paper: tables."
     title = f"{report['task']}: {report['units']:,} units, {report['annotators']:,} people"
+    title += f" ({basis})" if basis else ""
     return "\n".join((title, "", *lines, "", *notes, "", more))
 
 

@@ -12,6 +12,7 @@ from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.safe_csv import to_csv
 from coeval.stats import build_report, methods_paragraph, paper_tables, tables_latex, tables_markdown
+from coeval.stats.basis import Basis, OnBasis, list_choices
 from coeval.stats.frames import StudyFrames
 from coeval.store.queries import criteria
 from coeval.store.queries.bulk import reports
@@ -21,6 +22,8 @@ from coeval.study.computing.readings import Reading, Readings, get_readings
 from coeval.study.computing.study_frames import MORE
 
 EVERY = tuple(MORE)
+WHOLE = Basis()
+"""All scores by the newest version of the criteria."""
 
 
 @use_case(TEAM)
@@ -78,10 +81,32 @@ def get_statistic(
 
 
 @use_case(TEAM)
-def get_report(context: Context, person: Person, slug: str) -> dict[str, Any]:
-    """See every statistic of a task in one document, as ``stats --json`` prints it."""
-    report: dict[str, Any] = _get_reading(context, slug, newest=True).get(build_report, EVERY)
-    return report
+def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE) -> dict[str, Any]:
+    """See every statistic of a task in one document, as ``stats --json`` prints it.
+
+    Args:
+        basis: which scores it rests on. What compares the arms (``assistance``) rests on all of them.
+
+    Raises:
+        InputError: the criteria have no such version, or nobody scored in the arm.
+    """
+    versions = list_versions(context, person, slug)
+    if basis.version and basis.version not in versions:
+        raise InputError(
+            f"“{slug}” has no version {basis.version} of its criteria; there are: "
+            f"{', '.join(map(str, versions)) or 'none yet'}."
+        )
+    reading = get_reading(context, person, slug, newest=True, version=basis.version)
+    whole: dict[str, Any] = reading.get(build_report, EVERY)
+    if not basis.cuts:
+        return whole
+    arms = reading.get(list_choices).arms
+    if basis.arm and basis.arm not in arms:
+        raise InputError(
+            f"Nobody scored “{slug}” in the arm “{basis.arm[:40]}”; arms with scores: {', '.join(arms) or 'none yet'}."
+        )
+    cut: dict[str, Any] = reading.get(OnBasis(build_report, basis), EVERY)
+    return cut | {"assistance": whole["assistance"]}
 
 
 @use_case(TEAM)

@@ -23,8 +23,8 @@ _G_EVAL = (
     "Section 2.1: the steps are written by the model once for each criterion (auto-CoT).",
     "Section 2.3: the score is the mean over the scale, weighted by how likely the model is to give each step.",
     "Section 3.1: where the endpoint gives no probabilities they are estimated from 20 answers at temperature 1 and "
-    "top_p 1. The mean of 20 answers is this estimate; --logprobs gives the weighted mean itself, and then one answer "
-    "at temperature 0 is enough (--samples 1 --temperature 0).",
+    "top_p 1. The mean of 20 answers is this estimate. “Expected score from log-probabilities” gives the weighted "
+    "mean itself: then one sample at temperature 0 is enough.",
 )
 _G_EVAL_DIFFERENCES = (
     "The words are ours. So are the steps: they are what your model writes, shown in Pre-fill, and yours to edit.",
@@ -64,8 +64,8 @@ _PRESETS = (
         (
             "Section 2: 20 answers at temperature 1 and top_p 1; the score is their mean.",
             "Section 3.1: no evaluation steps, which did not help reliably.",
-            "Section 3.2: the model explains itself. Analysis first is the preset; --protocol rate-explain, free-text "
-            "and score-only give the other three forms, with the same order and questions.",
+            "Section 3.2: the model explains itself. Analysis first is the preset; the protocols rate-explain, "
+            "free-text and score-only are the other three forms, with the same order and questions.",
         ),
         ("The words are ours.", _ONE_CRITERION, _FENCED, _ASKED_AGAIN),
         criteria=SUMMEVAL,
@@ -102,7 +102,7 @@ _PRESETS = (
             "plan, the sample and the assistants' scores, and asks for a score and an explanation for each criterion "
             "and for the whole.",
             "Section 2: the scores are the mean of 8 answers.",
-            "Section 3: --ablation asks the same without assistants and without a plan.",
+            "Section 3: the ablation asks the same without assistants and without a plan.",
         ),
         (
             "The words are ours, and the plan is a person's to edit before the run freezes it.",

@@ -93,3 +93,9 @@ def test_the_help_tells_of_every_preset_its_source_its_settings_and_its_differen
         for line in (preset.source, *preset.facts, *preset.differences):
             assert line in page
     assert "Groundedness" in page and "{presets}" not in page
+
+
+def test_what_the_screen_shows_names_no_option_of_a_command() -> None:
+    for preset in PRESETS.values():
+        for text in (preset.source, *preset.facts, *preset.differences):
+            assert "--" not in text, f"{preset.name}: {text}"
