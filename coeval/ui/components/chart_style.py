@@ -7,10 +7,12 @@ itself, and readers who force their own colours get them.
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from gradio.components.plot import PlotData
 
@@ -33,11 +35,65 @@ HELP_LINE: dict[str, Any] = {"strokeDash": [3, 4], "color": FAINT, "aria": False
 NO_ZERO = "datum.value == 0 ? '0' : replace(format(datum.value, '.3f'), '0.', '.')"
 """A label as Vega computes it: .667 rather than 0.667."""
 
+PLAIN = "format(datum.value, '.3~r')"
+TIME = (
+    "datum.value < 60 ? format(datum.value, '.3~r') + ' s' : datum.value < 3600 ? format(datum.value / 60, '.3~r') + "
+    "' min' : format(datum.value / 3600, '.3~r') + ' h'"
+)
+"""Seconds as Vega labels them: 0.3 s, 45 s, 2.5 min."""
+
 LEGEND = 640
 """Width, in pixels, that a legend is set for; what does not fit starts another line."""
 
 ROW = 40
 """Height, in pixels, of one line of a chart that lists things."""
+
+
+def round_reach(values: Any) -> tuple[float, float, list[float]]:
+    """From where to where an axis reaches that ends at ticks, and these: the data with a little room, in round steps.
+
+    >>> round_reach([2.4, 3.1, float("nan"), 4.2])
+    (2.0, 4.5, [2.0, 2.5, 3.0, 3.5, 4.0, 4.5])
+    """
+    found = np.asarray(values, dtype=float).ravel()
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return 0.0, 1.0, [0.0, 1.0]
+    low, high = float(found.min()), float(found.max())
+    step = _round_step((high - low) / 4 if high > low else max(abs(high), 1.0) / 4)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    ticks = [round(k * step, 10) for k in range(first, max(last, first + 1) + 1)]
+    return ticks[0], ticks[-1], ticks
+
+
+def axis_ticks(values: Any, *, log: bool = False) -> list[float]:
+    """Where an axis that reaches as far as its data is labelled: at both ends, and at round numbers between.
+
+    >>> axis_ticks([0.3, 12, 70], log=True)
+    [0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 70.0]
+    >>> axis_ticks([1, 5, 10])
+    [1.0, 5.0, 10.0]
+    """
+    found = np.asarray(values, dtype=float)
+    found = found[~np.isnan(found)]
+    if not len(found) or found.min() == found.max():
+        return sorted({float(value) for value in found})
+    low, high = float(found.min()), float(found.max())
+    if log:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        between = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+        near = 0.06 * math.log(high / low)
+        inner = [x for x in between if math.log(x / low) > near and math.log(high / x) > near]
+    else:
+        _, _, steps = round_reach(found)
+        inner = [x for x in steps if min(x - low, high - x) > 0.06 * (high - low)]
+    return [low, *inner, high]
+
+
+def _round_step(rough: float) -> float:
+    """The round number nearest above: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
 
 
 def blank() -> PlotData:

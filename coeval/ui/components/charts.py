@@ -26,9 +26,13 @@ from coeval.ui.components.chart_style import (
     HELP_LINE,
     INK,
     NO_ZERO,
+    PLAIN,
     ROW,
     SERIES,
+    TIME,
+    axis_ticks,
     names_axis,
+    round_reach,
     series_colour,
     series_legend,
     texts_beside,
@@ -71,10 +75,10 @@ def forest(
     if lines:  # the names of two lines that stand close lean away from each other
         sides = zip(lines, ("right", "left"), strict=False)
         lean = {"condition": [{"test": f"datum.value == {x}", "value": side} for x, side in sides]}
-        values = [*lines, *_ticks(min(reach), max(reach), lines)]
+        values = [*lines, *_ticks(*_fifths(reach), lines)]
         marked = {"values": values, "labelExpr": NO_ZERO, "labelAlign": {**lean, "value": "center"}}
     axis = alt.Axis(title=None, grid=False, ticks=True, domain=True, **marked)
-    x = alt.X("value:Q", scale=alt.Scale(domain=[min(reach), max(reach)], nice=False), axis=axis)
+    x = alt.X("value:Q", scale=alt.Scale(domain=list(_fifths(reach)), nice=False), axis=axis)
     rules = alt.Chart(pd.DataFrame({"value": list(lines)})).mark_rule(**HELP_LINE).encode(x=x)
     whiskers = alt.Chart(frame.dropna(subset=["low", "high"])).mark_rule(
         strokeWidth=3, strokeCap="round", color=BRAND, aria=False
@@ -88,6 +92,15 @@ def forest(
     )
     room = 30 + 7 * max((len(str(text)) for text in frame["text"]), default=0)
     return themed(chart, description, height=max(1, len(frame)) * (ROW + 8), right=min(room, 260))
+
+
+def _fifths(values: Sequence[float]) -> tuple[float, float]:
+    """From where to where an axis reaches that ends at fifths: then its ends have labels.
+
+    >>> _fifths([0.0, 1.0, -0.37])
+    (-0.4, 1.0)
+    """
+    return float(np.floor(min(values) * 5 + 1e-9) / 5), float(np.ceil(max(values) * 5 - 1e-9) / 5)
 
 
 def _ticks(low: float, high: float, lines: Sequence[float]) -> list[float]:
@@ -236,9 +249,10 @@ def curves(
     ink: dict[str, Any] = {"color": series_colour(names)} if len(names) <= len(SERIES) else grey
     hover = [
         alt.Tooltip("series:N", title=" "),
-        alt.Tooltip("x:Q", title=x, format=".3~s"),
+        alt.Tooltip("x:Q", title=x, format=",.2~f"),
         alt.Tooltip("y:Q", title=y, format=".0%" if share else ".2f"),
     ]
+    along = alt.Axis(grid=False, values=axis_ticks(frame["x"], log=log), labelExpr=TIME if log else PLAIN)
     across = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
     up = alt.Axis(format="%" if share else "~g", tickCount=4, domain=False, ticks=False)
     points = False if share or len(frame) > 200 else alt.OverlayMarkDef(size=36, filled=True)
@@ -246,7 +260,12 @@ def curves(
         alt.Chart(frame)
         .mark_line(strokeWidth=2.2, interpolate="step-after" if share else "linear", point=points)
         .encode(
-            x=alt.X("x:Q", title=x, scale=across, axis=alt.Axis(grid=False, tickCount=10, format="~s")),
+            x=alt.X(
+                "x:Q",
+                title=x,
+                scale=across,
+                axis=along,
+            ),
             y=alt.Y(
                 "y:Q", title=y, scale=alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False), axis=up
             ),
@@ -275,8 +294,10 @@ def pairs(
         percent: the values are shares.
     """
     labels, names = list(dict.fromkeys(frame["label"])), list(dict.fromkeys(frame["series"]))
-    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, padding=24)
-    axis = alt.Axis(title=title, ticks=False, domain=False, tickCount=6, format="%" if percent else "~g")
+    low, high, steps = round_reach(frame[["value", "low", "high"]])
+    scale = alt.Scale(domain=list(domain or (low, high)), nice=False)
+    marked: dict[str, Any] = {"tickCount": 6} if domain else {"values": steps}
+    axis = alt.Axis(title=title, ticks=False, domain=False, format="%" if percent else "~g", **marked)
     shared: dict[str, Any] = {
         "y": names_axis("label", labels),
         "yOffset": alt.YOffset("series:N", sort=names),

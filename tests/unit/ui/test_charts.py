@@ -180,3 +180,14 @@ def test_a_label_has_at_most_two_lines_of_its_width(text: str) -> None:
 def test_the_blank_drawing_draws_nothing() -> None:
     drawing = json.loads(blank().plot)
     assert drawing["mark"]["opacity"] == 0 and drawing["usermeta"] == EMBED
+
+
+def test_times_have_units_and_both_ends_of_an_axis_are_labelled() -> None:
+    frame = lines(1).assign(x=[0.31, 12.0, 4000.0])
+    axis = charts.curves(frame, WORDS, x="time", y="share", share=True, log=True).to_dict()["encoding"]["x"][
+        "axis"
+    ]
+    assert (axis["values"][0], axis["values"][-1]) == (0.31, 4000.0) and "' s'" in axis["labelExpr"]
+    whiskers = layer(charts.pairs(sources(), WORDS, title="mean"), "rule")["encoding"]["x"]
+    ticks = whiskers["axis"]["values"]
+    assert whiskers["scale"]["domain"] == [ticks[0], ticks[-1]] == [2.5, 4.0]

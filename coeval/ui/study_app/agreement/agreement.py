@@ -29,6 +29,7 @@ from coeval.ui.components.view import Node
 from coeval.ui.study_app.agreement.assistance import pull_tile
 from coeval.ui.study_app.agreement.changes import actions_figure, kept_tile
 from coeval.ui.study_app.agreement.figures import NO_PLANTED, Figure, Get, Page, banner, data_table, tile
+from coeval.ui.study_app.agreement.undefined import split_estimates
 
 MODEL = "Model"
 """What the model is called on the page."""
@@ -138,15 +139,18 @@ def forest_figure(alphas: Mapping[str, Estimate]) -> Figure:
     """Alpha by criterion with the lines at .667 and .800."""
     names = numbered(list(alphas))
     frame = pd.DataFrame([_alpha_row(names[text], text, alpha) for text, alpha in alphas.items()])
+    drawn, undefined = split_estimates(frame, "label")
+    about = "ordinal · these people · the lines are .667 (tentative) and .800 (acceptable)"
     return Figure(
         "alpha-by-criterion",
         "Alpha by criterion, with 95% interval",
         frame.drop(columns=["text", "about", "label", "value"], errors="ignore"),
-        lambda: charts.alpha_forest(_labelled(frame), alpha_words(alphas)),
-        alpha_words(alphas),
+        lambda: charts.alpha_forest(_labelled(drawn), alpha_words(alphas)),
+        alpha_words(alphas) if len(drawn) else undefined,
         rows="reliability.csv",
         width="wide",
-        note="ordinal · these people · the lines are .667 (tentative) and .800 (acceptable)",
+        note=f"{undefined} {about}".strip() if len(drawn) else "",
+        nothing=drawn.empty,
     )
 
 

@@ -16,6 +16,7 @@ from coeval.ui.components import charts
 from coeval.ui.components.estimate_words import number, numbered, p_value, percent, plural, shown
 from coeval.ui.components.view import Node
 from coeval.ui.study_app.agreement.figures import EVERY_ARM, Figure, Get, Page, banner, data_table, tile
+from coeval.ui.study_app.agreement.undefined import split_estimates
 
 ESTIMATORS = {
     "adoption": ("Draft's score taken over", "P(score = draft), assisted minus blind"),
@@ -118,14 +119,17 @@ def estimators_figure(section: DraftEffectsSection) -> Figure:
         f"{ESTIMATORS[name][0]} ({ESTIMATORS[name][1]}): {shown(section.of(name).value)}."
         for name in ESTIMATORS
     )
+    drawn, undefined = split_estimates(frame, "estimator")
+    about = "0: the draft moved nobody · for these people · agreement alone proves nothing, see the three together"
     return Figure(
         "assistance",
         "Three estimates of the draft's effect",
         frame[["estimator", "meaning", "value", "low", "high", "p_value", "reason"]],
-        lambda: charts.forest(frame, words, lines=(0.0,), domain=(-0.2, 0.4)),
-        words,
+        lambda: charts.forest(drawn, words, lines=(0.0,), domain=(-0.2, 0.4)),
+        words if len(drawn) else undefined,
         width="wide",
-        note="0: the draft moved nobody · for these people · agreement alone proves nothing, see the three together",
+        note=f"{undefined} {about}".strip() if len(drawn) else "",
+        nothing=drawn.empty,
     )
 
 
@@ -168,16 +172,20 @@ def alphas_figure(section: AssistanceSection) -> Figure:
     ]
     frame = pd.DataFrame(rows)
     words = " ".join(f"{row['about']}." for row in rows)
+    drawn, undefined = split_estimates(frame, "arm")
+    about = "ordinal · the interval of their difference is joint, see the table"
+    if section.first.n:
+        about += " · before, after: the same people's first and final scores"
     return Figure(
         "alpha-by-arm",
         "Alpha by arm",
         frame[["arm", "value", "n_units", "reason"]],
-        lambda: charts.alpha_forest(frame, words),
-        words,
+        lambda: charts.alpha_forest(drawn, words),
+        words if len(drawn) else undefined,
         rows="reliability.csv",
         width="narrow",
-        note="ordinal · the interval of their difference is joint, see the table"
-        + (" · before, after: the same people's first and final scores" if section.first.n else ""),
+        note=f"{undefined} {about}".strip() if len(drawn) else "",
+        nothing=drawn.empty,
     )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from coeval.stats.estimates.results import Estimate
 from coeval.ui.components.estimate_words import facts, left_out, number
 from coeval.ui.components.view import Node, el, table
+from coeval.ui.study_app.agreement.undefined import split_rows
 
 Get = Callable[..., Any]
 """A statistic of the task at hand: ``get(function)``, or with the tables it looks at besides, as
@@ -124,11 +125,13 @@ def data_table(
     """
     if frame.empty:
         return None
-    body: list[list[Node | None]] = [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+    kept, undefined = split_rows([[str(cell) for cell in row] for row in frame.itertuples(index=False)])
+    body: list[list[Node | None]] = [[*row] for row in kept]
     return el(
         "div.card.numbers.half" if half else "div.card.numbers",
         el("h4", title),
-        el("div.scroll", table([str(name) for name in frame.columns], body)),
+        el("div.scroll", table([str(name) for name in frame.columns], body)) if body else None,
+        el("p.note", undefined) if undefined else None,
         el("p.note", f"{note} · " if note else "", rows_link(rows)),
     )
 

@@ -141,7 +141,9 @@ def _build_pages(section: str, reading: Reading, basis: Basis, words: tuple[str,
         begin = el("a", "scrutinise", href=f"?task={slug}&tab=scrutiny")
         compared = get(list_compared, tables=("comparisons",)) if section == "systems" else []
         tables: list[Node | None] = [_show_table(table) for table in compared]
-        yield Page(banner=message("Nobody has scored anything yet", "Next: ", begin, ". ", again, "."), tables=tables)
+        yield Page(
+            banner=message("Nobody has scored anything yet", "Next: ", begin, ". ", again, "."), tables=tables
+        )
         return
     for page in SECTIONS[section].build(get):
         further = _further_tables(get, section) if page.whole else []
