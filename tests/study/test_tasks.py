@@ -60,10 +60,12 @@ def test_owners_choose_who_sees_a_column(context: Context, owner: Person) -> Non
 
 def test_an_archived_task_is_listed_no_more_and_keeps_everything(context: Context, owner: Person) -> None:
     tasks.add_task(context, owner, TASK)
-    with pytest.raises(InputError, match="type its short name: letters"):
-        archive_task(context, owner, "letters", "Letters")
+    with pytest.raises(
+        InputError, match=f"“Lettres” is not this task’s name: to archive it, type “{TASK.name}”"
+    ):
+        archive_task(context, owner, "letters", "Lettres")
     assert [task.slug for task in tasks.list_tasks(context, owner)] == ["letters"]
-    archive_task(context, owner, "letters", " letters ")
+    archive_task(context, owner, "letters", f" {TASK.name} ")
     assert tasks.list_tasks(context, owner) == []
     assert [task.slug for task in list_archived(context, owner)] == ["letters"]
     assert tasks.get_task(context, owner, "letters").description == TASK.description

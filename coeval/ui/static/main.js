@@ -38,5 +38,14 @@ function screen(kind, element, props, watch = () => {}, trigger = () => {}) {
   show();
 }
 
+/** Gradio's messages are about what was done last: the next action ends them. @param {MouseEvent} event */
+function endMessages(event) {
+  const target = /** @type {Element} */ (event.target);
+  if (!target.closest('button, a, [role=tab], [role=option]') || target.closest('.toast-wrap')) return;
+  for (const close of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.toast-close')))
+    close.click();
+}
+
+document.addEventListener('click', endMessages, { capture: true });
 window.coeval = { root: appRoot(), screen, view };
 window.dispatchEvent(new Event('coeval-ready'));

@@ -21,6 +21,8 @@ from coeval.ui.setup.task.keeping_box import KeepingBox
 
 FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
 
+TO_THE_NAME = "() => document.querySelector('#task-name input, #task-name textarea').focus()"
+
 
 class TasksTab(Tab):
     """The card of the task that is chosen, or of a new one where none is, and below it its design."""
@@ -49,7 +51,8 @@ class TasksTab(Tab):
         self.on(self.form["guidelines"].blur, self.on_guidelines, [self.form["guidelines"]], self.preview)
         own = [*self.form.values(), self.preview, self.state, self.of, self.new, self.save]
         self.outputs = [*own, *self.columns.outputs, *self.design.outputs, *self.keeping.outputs]
-        self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
+        emptied = self.on(self.new.click, self.on_new, outputs=[*self.outputs, self.task])
+        emptied.then(None, js=TO_THE_NAME)  # the button stands below the form that it empties
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
         # the picker also moves by itself, when a task is copied, archived or imported
