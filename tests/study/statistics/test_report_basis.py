@@ -46,7 +46,7 @@ def test_what_there_is_not_is_named(asked: Context, owner: Person) -> None:
 
 
 def test_the_command_takes_what_the_tab_has(asked: Context, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--db", asked.store.address, "stats", "--task", "demo", "--version", "1", "--arm", "blind"]
-    main([*map(str, given), "--planted", "out"])
+    given = ["stats", "--task", "demo", "--version", "1", "--arm", "blind", "--planted", "out"]
+    main([*given, "--db", str(asked.store.address)])
     title, *_ = capsys.readouterr().out.splitlines()
     assert title.endswith("(criteria version 1, blind scores, planted errors left out)")
