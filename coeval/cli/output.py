@@ -67,6 +67,14 @@ def _tables(context: Context, options: argparse.Namespace) -> None:
         print(options.out / name)
 
 
+def _name_basis(options: argparse.Namespace) -> str:
+    """Which scores were asked for, in words; "" where it is all of them."""
+    version = f"criteria version {options.version}" if options.version else ""
+    arm = f"{options.arm} scores" if options.arm else ""
+    planted = "planted errors left out" if options.planted == "out" else ""
+    return ", ".join(part for part in (version, arm, planted) if part)
+
+
 def render_stats(report: Mapping[str, Any], basis: str = "") -> str:
     """The report's numbers of agreement as an aligned table, then its notes; ``basis`` names the scores under it."""
     rows = [HEAD, *_rows(report["agreement"])]

@@ -10,6 +10,7 @@ from coeval.domain import Person, Run, UnscoredDraft
 from coeval.study import task_keeping, tasks
 from coeval.study.drafting.unscored import MOST, list_unscored
 from coeval.ui.components.estimate_words import plural
+from coeval.ui.components.tasks_picker import TaskPicker
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Panel, Update, need_task, tell_done
 
@@ -27,7 +28,7 @@ class RunsBox(Panel):
             with gr.Accordion(
                 "Unscored drafts", open=False, visible=False, elem_id="unscored-box"
             ) as self.box:
-                self.of = gr.Dropdown([], label="Of the run", elem_id="unscored-run")
+                self.of = TaskPicker([], label="Of the run", elem_id="unscored-run")
                 self.unscored = View(elem_id="unscored")
             with gr.Accordion(
                 "Archive a run", open=False, visible=False, elem_id="run-keeping"
