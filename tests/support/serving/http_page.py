@@ -88,9 +88,8 @@ class Page:
             return Answer(joined.status_code, joined.text)
         path, sought = f"{self.mount}/gradio_api/queue/data", {"session_hash": self.session}
         with self.browser.stream("GET", path, params=sought) as lines:
-            if (
-                lines.status_code != 200
-            ):  # the event may have ended this session before its answer was fetched
+            # the event may have ended this session before its answer was fetched
+            if lines.status_code != 200:
                 return Answer(lines.status_code, lines.read().decode())
             output: dict[str, Any] = {}
             for message in _messages(lines):
