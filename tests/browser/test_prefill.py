@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
-from coeval.study.access import OPERATOR
+from coeval.study.access import OPERATOR, Context
+from coeval.study.drafting import jobs
+from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
+from coeval.ui.setup.prefill import prefill_tab
 from tests.conftest import make_study
 from tests.support.models.openai_stub import start_stub
 from tests.support.models.stub_answers import default_reply
@@ -25,11 +28,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     with start_stub() as stub:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-        with Running(new_context(tmp_path_factory.mktemp("prefill"), demo=True, **env)) as live:
-            yield live
+        yield new_context(tmp_path_factory.mktemp("prefill"), demo=True, **env)
+
+
+@pytest.fixture(scope="module")
+def server(demo: Context) -> Iterator[Running]:
+    with pytest.MonkeyPatch.context() as patch, Running(demo) as live:
+        patch.setattr(prefill_tab, "IDLE_SECONDS", 1.0)
+        yield live
 
 
 def open_prefill(page: Any, server: Running) -> None:
@@ -83,8 +92,7 @@ def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: Running)
     page.locator("#pilot-size input").fill("3")
     page.locator("#pilot-start").click()
     page.locator("#prefill-note").get_by_text("Both ways are under way").wait_for()
-    jobs = page.locator("#jobs")
-    expect(jobs.get_by_text("done", exact=True)).to_have_count(2)
+    expect(page.locator("#jobs").get_by_text("done", exact=True)).to_have_count(2)
     page.locator("#pilot-compare").click()
     result = page.locator("#prefill-note")
     result.get_by_text("of the prompt tokens").wait_for()
@@ -92,15 +100,32 @@ def test_both_ways_are_tried_on_a_pilot_and_compared(page: Any, server: Running)
     assert result.get_by_text("all criteria", exact=True).count() == 1
 
 
-def test_samples_at_temperature_0_are_warned_of(page: Any, server: Running) -> None:
+def test_samples_at_temperature_0_are_warned_of_and_a_job_of_another_page_shows(
+    page: Any, server: Running, demo: Context
+) -> None:
     open_prefill(page, server)
     page.get_by_label("Samples (0: the protocol's own)").fill("5")
     page.get_by_label("Temperature (empty: the model's own)").fill("0")
     page.locator("#prefill-estimate").click()
     page.locator("#prefill-note").get_by_text("5 answers to each question at temperature 0").wait_for()
+    page.locator("#jobs .card").wait_for()  # the tab has loaded: from here on it is the clock that tells
+    jobs.start_job(demo, OPERATOR, "demo", RunSettings("m", label="another page"))
+    page.locator("#jobs").get_by_text("queued", exact=True).wait_for()
 
 
-def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(page: Any) -> None:
+def test_no_clock_of_set_up_ticks_before_its_tab_is_open(server: Running) -> None:
+    owner = server.browser()
+    owner.post("/signin", data={"name": "Owner"})
+    parts = owner.get("/admin/config").json()["components"]
+    clocks = [part["props"]["active"] for part in parts if part["type"] == "timer"]
+    assert clocks and not any(clocks)
+
+
+def test_the_page_follows_a_run_shows_what_is_unscored_and_archives_it(
+    page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # with no job under way the clock would be too slow to help
+    monkeypatch.setattr(prefill_tab, "IDLE_SECONDS", 600.0)
     with start_stub(reply=lambda body: "No idea at all.") as stub, TemporaryDirectory() as folder:
         env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
         context = new_context(Path(folder), **env)

@@ -37,6 +37,9 @@ SECONDS = 2.0
 
 SHOW_ANSWER = "() => document.getElementById('prefill-answers').scrollIntoView({ block: 'nearest' })"
 
+IDLE_SECONDS = 10.0
+"""How often it asks while no job is under way: one may be started elsewhere. Every tick redraws the whole page."""
+
 Seen = tuple[object, ...]
 """What menus and buttons were last drawn from."""
 
@@ -72,7 +75,7 @@ class PrefillTab(Tab):
                     self.retry = gr.Button("Send unscored again", elem_id="job-retry", scale=0)
                 self.runs = RunsBox(self.context, self.task)
                 self.following = FollowingBox(self.context, self.task)
-        self.timer = gr.Timer(SECONDS)
+        self.timer = gr.Timer(IDLE_SECONDS, active=False)
         self.seen = gr.State(())
         self._wire()
 
@@ -138,7 +141,8 @@ class PrefillTab(Tab):
         return [*own, *more, *self.several.inputs, self.steps.use, *self.fusion.inputs]
 
     def _wire(self) -> None:
-        state = [self.jobs, self.cancel, self.resume, self.retry, self.seen, *self.runs.outputs]
+        buttons = [self.cancel, self.resume, self.retry]
+        state = [self.jobs, *buttons, self.seen, self.timer, *self.runs.outputs]
         self.outputs = [*state, *self.steps.outputs, *self.fusion.outputs, *self.following.outputs]
         asked: dict[str, Any] = {"outputs": self.estimate, "show_progress": "minimal"}
         answers = [
@@ -206,7 +210,7 @@ class PrefillTab(Tab):
         runs = tasks.get_task_state(self.context, person, slug).runs
         now = _signature(slug, listed, runs)
         if now == seen:
-            busy = bool(listed) and listed[0].state in BUSY
+            busy = _are_under_way(listed[:1])
             return {self.jobs: [jobs_view(listed), *self._next(person, slug, busy)], **self.runs.follow(runs)}
         return self._state(person, slug, unscored_of)
 
@@ -231,7 +235,7 @@ class PrefillTab(Tab):
         listed = jobs.list_jobs(self.context, person, slug)
         runs = tasks.get_task_state(self.context, person, slug).runs
         newest = listed[0] if listed else None
-        busy = newest is not None and newest.state in BUSY
+        busy = _are_under_way(listed[:1])
         unscored = sum(count for _, _, count in runs)
         return {
             self.jobs: [jobs_view(listed), *self._next(person, slug, busy)],
@@ -241,6 +245,7 @@ class PrefillTab(Tab):
             ),
             self.retry: gr.Button(visible=newest is not None and not busy and unscored > 0),
             self.seen: _signature(slug, listed, runs),
+            self.timer: gr.Timer(SECONDS if _are_under_way(listed) else IDLE_SECONDS, active=True),
             **self.runs.update(person, slug, unscored_of),
         }
 
@@ -251,9 +256,13 @@ class PrefillTab(Tab):
         return [] if busy or (step and step.tab == self.id) else [next_view(stands, in_setup=True)]
 
 
+def _are_under_way(listed: list[Job]) -> bool:
+    return any(job.state in BUSY for job in listed)
+
+
 def _signature(slug: str, listed: list[Job], runs: Counted) -> Seen:
     newest = (listed[0].id, listed[0].state) if listed else ()
-    return slug, newest, *((run.id, run.shown, bad > 0) for run, _, bad in runs)
+    return slug, newest, _are_under_way(listed), *((run.id, run.shown, bad > 0) for run, _, bad in runs)
 
 
 def doubts_of(settings: RunSettings) -> list[Node]:
