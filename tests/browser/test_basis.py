@@ -8,30 +8,25 @@ from typing import Any
 
 import pytest
 
-from coeval.settings import load_settings
-from coeval.store import Store
-from coeval.study.access import Context
 from coeval.study.criteria.listed import establish_list
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.screens.ui_steps import enter
+from tests.support.serving.server import Running, new_context
 from tests.support.studies.scored_study import scored
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[LiveServer]:
+def server(tmp_path: Path) -> Iterator[Running]:
     """Three people scored two criteria; a quarter of it blind; a second version keeps one of the two."""
-    db = tmp_path / "coeval.db"
-    context = Context(Store(db), load_settings({}, db=db))
+    context = new_context(tmp_path)
     owner = sign_in(context, "Olu")[0]
     import_study(context, owner, scored(["Ann", "Ben", "Cid"], n_documents=8, blind=2))
     establish_list(context, owner, "demo", ["Use simple words.", "Name a source."])
-    context.store.close()
-    live = start_server(db)
-    yield live
-    live.stop()
+    with Running(context) as live:
+        yield live
 
 
 def choose(page: Any, name: str, label: str) -> None:
@@ -39,11 +34,9 @@ def choose(page: Any, name: str, label: str) -> None:
     page.get_by_role("option", name=label).click()
 
 
-def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: LiveServer) -> None:
+def test_version_and_arm_are_those_of_the_whole_tab(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
-    page.goto(server.url)
-    page.get_by_label("Your name").fill("Olu")
-    page.get_by_role("button", name="Sign in").click()
+    enter(page, server.url, "Olu")
     page.goto(f"{server.url}/?task=demo&tab=agreement")
     tiles = page.locator("#agreement-tiles")
     tiles.locator("[data-whole=yes]").wait_for()

@@ -10,19 +10,19 @@ import pytest
 
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.screens.ui_steps import enter
+from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with start_stub() as stub:
-        db = tmp_path_factory.mktemp("comparing") / "coeval.db"
-        live = start_server(db, OPENAI_BASE_URL=stub.url, OPENAI_API_KEY="key")
-        yield live
-        live.stop()
+        env = {"OPENAI_BASE_URL": stub.url, "OPENAI_API_KEY": "key"}
+        with Running(new_context(tmp_path_factory.mktemp("comparing"), demo=True, **env)) as live:
+            yield live
 
 
 def choose(page: Any, box: str, option: str) -> None:
@@ -30,14 +30,9 @@ def choose(page: Any, box: str, option: str) -> None:
     page.get_by_role("option", name=re.compile(option)).click()
 
 
-def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(
-    page: Any, server: LiveServer
-) -> None:
+def test_outputs_are_compared_and_a_fusion_is_held_against_its_assistants(page: Any, server: Running) -> None:
     page.set_default_timeout(20_000)
-    page.goto(server.url)
-    page.get_by_label("Your name").fill("Owner")
-    page.get_by_role("button", name="Sign in").click()
-    page.locator("#me").get_by_text("Owner").wait_for()
+    enter(page, server.url, "Owner")
     page.goto(f"{server.url}/admin/?task=demo&tab=prefill")
     choose(page, "#prefill-protocol", "pairwise:")
     page.locator("#prefill-start").click()
