@@ -15,7 +15,7 @@ from coeval.study.importing.demo import ensure_demo
 from coeval.study.people.sessions import sign_in
 from coeval.ui.setup import setup_page
 from coeval.ui.study_app import study_page
-from tests.browser.test_access import faults
+from tests.browser.test_access import faults, faults_in_both_themes
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save, walk
@@ -44,29 +44,36 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @dataclass(frozen=True)
 class Owner:
-    """The owner's page in either theme."""
+    """The owner's page."""
 
     page: Any
     url: str
-    theme: str
 
     def faults(self) -> list[str]:
         settle(self.page)
-        return faults(self.page, self.theme)
+        return faults_in_both_themes(self.page)
+
+    def faults_opened_in_the_dark(self, address: str, wait_for: str) -> list[str]:
+        """Those of a page that is dark from its start, once ``wait_for`` is there."""
+        self.page.emulate_media(color_scheme="dark")
+        self.page.goto(f"{self.url}/{address}")
+        self.page.locator(f"body.dark {wait_for}").wait_for()
+        settle(self.page)
+        return faults(self.page, "dark")
 
     def open_tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name, exact=True).click()
 
 
-@pytest.fixture(params=["light", "dark"])
-def owner(browser: Any, server: Running, request: pytest.FixtureRequest) -> Iterator[Owner]:
+@pytest.fixture
+def owner(browser: Any, server: Running) -> Iterator[Owner]:
     context = browser.new_context(
-        viewport={"width": 1440, "height": 1000}, color_scheme=request.param, reduced_motion="reduce"
+        viewport={"width": 1440, "height": 1000}, color_scheme="light", reduced_motion="reduce"
     )
     context.set_default_timeout(20_000)
     page = context.new_page()
     enter(page, server.url, "Olu")
-    yield Owner(page, server.url, request.param)
+    yield Owner(page, server.url)
     context.close()
 
 
@@ -89,6 +96,8 @@ def test_every_tab_of_the_study(owner: Owner) -> None:
         sections.nth(n).check(force=True)
         page.locator(f"#agreement-tiles [data-section='{name}'][data-whole=yes]").wait_for(state="attached")
         by_tab[f"Agreement, {name}"] = owner.faults()
+    tiles = "#agreement-tiles [data-whole=yes]"
+    by_tab["opened in the dark"] = owner.faults_opened_in_the_dark("?tab=agreement", tiles)
     assert not any(by_tab.values()), {name: told for name, told in by_tab.items() if told}
 
 
@@ -99,6 +108,7 @@ def test_every_tab_of_set_up(owner: Owner) -> None:
     for name in SET_UP:
         owner.open_tab(name)
         by_tab[name] = owner.faults()
+    by_tab["opened in the dark"] = owner.faults_opened_in_the_dark("admin/?tab=tasks", "#task-state .card")
     assert not any(by_tab.values()), {name: told for name, told in by_tab.items() if told}
 
 
