@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -260,6 +262,14 @@ def bare_environment(**more: str) -> dict[str, str]:
     return kept | more
 
 
-def spare_gradio() -> None:
-    """Have Gradio sum up its events rarely: it does so at every event, over all events so far, for no page of ours."""
+def prepare_gradio() -> None:
+    """Set what Gradio reads as it is imported; what the environment says already stays.
+
+    It sums up its events rarely: else it does so at every event, over all events so far, for no page of ours. Its
+    temporary files lie in a folder for this user: the one that it would take is shared by every user of the machine,
+    and the first of them would keep the others from starting.
+    """
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000")
+    user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()
+    own = Path(tempfile.gettempdir(), f"coeval-gradio-{user}")
+    os.environ.setdefault("GRADIO_TEMP_DIR", str(own))

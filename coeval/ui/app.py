@@ -15,7 +15,6 @@ from fastapi.staticfiles import StaticFiles
 from starlette.routing import Mount
 
 from coeval.domain import Role
-from coeval.settings import spare_gradio
 from coeval.study.access import Context
 from coeval.study.drafting.worker import mark_interrupted
 from coeval.study.hosting.shipped import get_shipped
@@ -57,7 +56,6 @@ MOUNT = {
 
 def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     """The whole server, ready to run; ``draining`` is how it learns that it was told to stop."""
-    spare_gradio()
     mark_interrupted(context)
     draining = draining or Draining()
     app = FastAPI(title="CoEval", docs_url=None, redoc_url=None, openapi_url=None)
