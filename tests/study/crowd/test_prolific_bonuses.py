@@ -131,6 +131,50 @@ def test_a_payment_without_an_answer_is_never_sent_again_by_itself(
     assert list_bonuses(study, owner)[-1] is Outcome.DONE
 
 
+def test_a_bulk_of_which_some_is_there_was_paid_and_never_is_again(
+    study: Context, owner: Person, stub: ProlificStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.fail("/pay/", "cut after")
+    stub.lag = True
+    pay_bonus(study, owner, "demo", THANKS, confirm="pay 4.50 GBP to 3", dry_run=False)
+    number = list_asked(study, owner, "demo")[-1].id
+    stub.submissions["a2"]["bonus_payments"] = [150]
+    report = settle(study, owner, "demo", number)
+    assert (report.title, report.total, report.failed) == (f"Request {number} was done", 150, 2)
+    assert "a1" in report.lines[1].what and "under another name" in report.lines[1].words
+    monkeypatch.setattr(settling, "WAIT_MINUTES", -1)
+    with pytest.raises(InputError, match="is known"):
+        settle(study, owner, "demo", number, confirm=f"request {number} did not happen")
+    assert pay_bonus(study, owner, "demo", THANKS).total == 0
+    # who did not get it is paid by another name
+    assert pay_bonus(study, owner, "demo", Bonus(Rule.SAME, "thanks again", 150), ["a1", "a3"]).total == 300
+    assert list_bonuses(study, owner) == [Outcome.DONE]
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        ("AWAITING REVIEW", "decide about the reward first"),
+        ("ACTIVE", "decide about the reward first"),
+        ("RESERVED", "decide about the reward first"),
+        ("SCREENED OUT", "another rule"),
+        ("PARTIALLY APPROVED", "another rule"),
+    ],
+)
+def test_time_is_paid_only_where_the_reward_is_known(
+    study: Context, owner: Person, stub: ProlificStub, status: str, says: str
+) -> None:
+    stub.studies[next(iter(stub.studies))]["reward"] = 10
+    stub.submissions["a1"]["status"] = status
+    (line,) = pay_bonus(study, owner, "demo", Bonus(Rule.TIME, "time"), ["a1"]).lines
+    assert line.failed and status.lower() in line.words and says in line.words
+    # another rule does not rest on the reward
+    assert pay_bonus(study, owner, "demo", THANKS, ["a1"]).total == 150
+    for ended in ("RETURNED", "TIMED-OUT"):
+        stub.submissions["a1"]["status"] = ended
+        assert pay_bonus(study, owner, "demo", Bonus(Rule.TIME, "time"), ["a1"]).total == 150
+
+
 def test_two_owners_at_once_pay_once(study: Context, owner: Person, stub: ProlificStub) -> None:
     def press(number: int) -> None:
         # of one rule under two names, too: what is owed for the time is owed once

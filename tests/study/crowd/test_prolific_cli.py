@@ -70,7 +70,7 @@ def test_a_study_by_command(
     assert "2 of 2 bonuses are there" in run("look-up", number)
     assert stub.paid == [("a1", 150), ("a2", 150)]
     run("message", "a1", "--message", "Thank you.")
-    run("top-up", "--more", "2", "--confirm", "add 2 places to demo")
+    run("top-up", "--more", "2", "--confirm", "make 5 places of 3 for demo")
     assert stub.studies[study]["total_available_places"] == 5 and len(stub.messages) == 1
     assert "Age: from 18" in run("filters", "age")
     assert TOKEN not in run("record")

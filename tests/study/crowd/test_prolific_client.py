@@ -52,6 +52,42 @@ def test_an_approval_is_sent_again_and_pays_once(client: Client, stub: ProlificS
     assert stub.approved == ["a1"] and stub.count("a1/transition") == 3
 
 
+@pytest.mark.parametrize("first", ["500", "500 after", "cut before", "cut after"])
+@pytest.mark.parametrize("last", ["429", "too long", "400"])
+def test_a_refusal_after_a_try_without_an_answer_says_nothing_of_that_try(
+    client: Client, stub: ProlificStub, first: str, last: str
+) -> None:
+    study = client.create_study(BODY).id
+    stub.join(study, "a1", "w1")
+    stub.fail("/submissions/a1/transition/", first)
+    if last == "400":
+        stub.submissions["a1"]["status"] = "RETURNED"
+    else:
+        stub.wait = "0" if last == "429" else "3600"
+        stub.fail("/submissions/a1/transition/", "429", 3)
+    refused = last == "400" and first.endswith("after")
+    with pytest.raises(RefusedError if refused else UnansweredError):
+        client.transition("a1", {"action": "APPROVE"})
+
+
+def test_a_server_that_goes_away_after_a_cut_may_have_done_it(stub: ProlificStub) -> None:
+    # its first answer is cut off, and before the second try it is gone
+    with Client(stub.url, TOKEN, lambda _: stub.stop()) as client:
+        study = client.create_study(BODY).id
+        stub.join(study, "a1", "w1")
+        stub.fail("/submissions/a1/transition/", "cut after")
+        with pytest.raises(UnansweredError) as caught:
+            client.transition("a1", {"action": "APPROVE"})
+    assert stub.approved == ["a1"] and "had no answer" in str(caught.value)
+
+
+def test_a_reading_that_ends_in_a_refusal_is_refused(client: Client, stub: ProlificStub) -> None:
+    stub.fail("/studies/none/", "500")
+    with pytest.raises(RefusedError) as caught:
+        client.get_study("none")
+    assert caught.value.status == 404
+
+
 @pytest.mark.parametrize(
     ("fault", "error", "paid"),
     [
@@ -128,7 +164,7 @@ def test_who_cannot_be_reached_was_sent_nothing(stub: ProlificStub, waits: list[
     stub.stop()
     with (
         Client(stub.url, TOKEN, waits.append) as client,
-        pytest.raises(RefusedError, match="Nothing was sent"),
+        pytest.raises(RefusedError, match="This was not sent"),
     ):
         client.pay_bonuses("bulk1")
 

@@ -13,6 +13,7 @@ from coeval.domain import Participant, Person, Standing
 from coeval.domain.crowd import Kind, Outcome
 from coeval.errors import InputError, NotAllowedError
 from coeval.study.access import Context
+from coeval.study.crowd.prolific import client
 from coeval.study.crowd.prolific.messaging import message_workers
 from coeval.study.crowd.prolific.records import export_asked, list_asked
 from coeval.study.crowd.prolific.reviewing import Verdict, get_live, review
@@ -34,7 +35,8 @@ def stub() -> Iterator[ProlificStub]:
 
 
 @pytest.fixture
-def study(context: Context, owner: Person, stub: ProlificStub) -> Context:
+def study(context: Context, owner: Person, stub: ProlificStub, monkeypatch: pytest.MonkeyPatch) -> Context:
+    monkeypatch.setattr(client, "PAUSE", 0.0)
     open_study(context)
     study = prolific_study.with_token(context, stub)
     remote = publish(study, owner, stub)
@@ -101,6 +103,9 @@ def test_a_rejection_keeps_to_the_rules(study: Context, owner: Person, stub: Pro
             )
     with pytest.raises(InputError, match="Only approvals"):
         review(study, owner, "demo", Verdict.REJECT, suggested=True, category="LOW_EFFORT", message=WHY)
+    with pytest.raises(InputError, match="name submissions, or take all that are suggested"):
+        review(study, owner, "demo", Verdict.APPROVE, ["a1"], suggested=True, dry_run=False)
+    assert stub.approved == []
     with pytest.raises(InputError, match="no submission “zz”"):
         review(study, owner, "demo", Verdict.APPROVE, ["a1", "zz"], dry_run=False)
     for category in ("FAILED_CHECK", "TOO_QUICKLY"):
@@ -170,6 +175,16 @@ def test_a_message_is_sent_once(study: Context, owner: Person, stub: ProlificStu
     assert settle(study, owner, "demo", number).title.endswith("was done") and len(stub.messages) == 3
     with pytest.raises(InputError, match="0 characters"):
         message_workers(study, owner, "demo", ["a1"], " ")
+
+
+def test_a_prolific_that_does_not_answer_stops_the_rest(
+    study: Context, owner: Person, stub: ProlificStub
+) -> None:
+    stub.fail("/transition/", "500", 4)
+    report = review(study, owner, "demo", Verdict.APPROVE, suggested=True, dry_run=False)
+    assert report.failed == 3 and "looked up" in report.lines[0].words
+    assert all(line.words.startswith("not asked: ") for line in report.lines[1:])
+    assert stub.count("a1/transition/") == 4 and not stub.count("a2/transition/")
 
 
 def test_a_token_that_is_refused_stops_the_rest(study: Context, owner: Person, stub: ProlificStub) -> None:

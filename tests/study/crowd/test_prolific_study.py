@@ -12,7 +12,7 @@ from coeval.domain.crowd import Outcome
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.study.access import Context
 from coeval.study.crowd import plans
-from coeval.study.crowd.prolific import settling
+from coeval.study.crowd.prolific import client, settling
 from coeval.study.crowd.prolific.client import RefusedError, UnansweredError
 from coeval.study.crowd.prolific.drafting import Draft, draft_study, publish_study
 from coeval.study.crowd.prolific.filters import find_filters
@@ -34,7 +34,8 @@ def stub() -> Iterator[ProlificStub]:
 
 
 @pytest.fixture
-def study(context: Context, stub: ProlificStub) -> Context:
+def study(context: Context, stub: ProlificStub, monkeypatch: pytest.MonkeyPatch) -> Context:
+    monkeypatch.setattr(client, "PAUSE", 0.0)
     open_study(context)
     return prolific_study.with_token(context, stub)
 
@@ -232,7 +233,7 @@ def test_places_are_added_for_work_that_came_back(study: Context, owner: Person,
     plans.reject(study, owner, "demo", people[0].name, comment="did not read")
     report = top_up(study, owner, "demo")
     # the 4 instances of the first are to be done again, which is one person's work
-    assert (report.total, report.confirm) == (300, "add 1 places to demo")
+    assert (report.total, report.confirm) == (300, "make 4 places of 3 for demo")
     assert "4 evaluations of an instance are missing" in report.lines[0].words
     with pytest.raises(InputError, match="To confirm"):
         top_up(study, owner, "demo", dry_run=False)
@@ -244,4 +245,32 @@ def test_places_are_added_for_work_that_came_back(study: Context, owner: Person,
     with pytest.raises(RefusedError):
         top_up(study, owner, "demo", more=2)
     stub.heal()
-    assert top_up(study, owner, "demo", more=2).confirm == "add 2 places to demo"
+    assert top_up(study, owner, "demo", more=2).confirm == "make 6 places of 4 for demo"
+
+
+def test_a_confirmation_of_more_places_is_good_for_once(
+    study: Context, owner: Person, stub: ProlificStub
+) -> None:
+    remote = publish(study, owner, stub)
+    words = top_up(study, owner, "demo", more=5).confirm
+    top_up(study, owner, "demo", more=5, confirm=words, dry_run=False)
+    # the same button pressed again, with the same words in its box
+    with pytest.raises(InputError, match="write “make 13 places of 8 for demo”"):
+        top_up(study, owner, "demo", more=5, confirm=words, dry_run=False)
+    assert stub.studies[remote]["total_available_places"] == 8 and stub.count(f"PATCH /studies/{remote}") == 1
+
+
+def test_no_places_are_added_before_it_is_known_what_came_of_the_last(
+    study: Context, owner: Person, stub: ProlificStub
+) -> None:
+    remote = publish(study, owner, stub)
+    stub.fail(f"PATCH /studies/{remote}/", "cut after", 4)
+    with pytest.raises(UnansweredError):
+        top_up(study, owner, "demo", more=5, confirm="make 8 places of 3 for demo", dry_run=False)
+    number = list_asked(study, owner, "demo")[-1].id
+    for dry in (True, False):
+        with pytest.raises(InputError, match=rf"request {number}\), and what came of it is not known"):
+            top_up(study, owner, "demo", more=2, confirm="make 10 places of 8 for demo", dry_run=dry)
+    assert stub.studies[remote]["total_available_places"] == 8
+    settle(study, owner, "demo", number)
+    assert top_up(study, owner, "demo", more=2).confirm == "make 10 places of 8 for demo"

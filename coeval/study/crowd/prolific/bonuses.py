@@ -17,11 +17,15 @@ from coeval.store.queries.crowd import prolific as record
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.prolific.client import RefusedError, UnansweredError
 from coeval.study.crowd.prolific.desk import Desk, Line, Report, check_confirmation, open_desk, say_money
-from coeval.study.crowd.prolific.models import APPROVED
+from coeval.study.crowd.prolific.models import APPROVED, AWAITING, REJECTED
 from coeval.study.crowd.prolific.reviewing import Entry, read_live
 
 MOST_PEOPLE = 200
 """In one request, by the reference."""
+AHEAD = ("RESERVED", "ACTIVE", AWAITING)
+"""Statuses of a submission whose reward is still to be decided."""
+UNREWARDED = (REJECTED, "RETURNED", "TIMED OUT", "TIMED-OUT")
+"""Statuses of a submission that gets no reward."""
 MOST_EACH = 100_00
 """What one person can get by one rule, in hundredths: a slip of the point is caught here."""
 
@@ -138,6 +142,9 @@ def _find_due(desk: Desk, entry: Entry, bonus: Bonus, known: Sequence[Asked]) ->
         return _Due(
             entry, None, f"was paid “{bonus.name}” by request {done.id}: nobody is paid twice for the same"
         )
+    unclear = _find_unclear(entry.remote.status) if bonus.rule is Rule.TIME else ""
+    if unclear:
+        return _Due(entry, None, unclear)
     # Prolific pays in the minutes after the request, so that its own list may lag behind the record here
     ours = sum(item.amount for one, item in mine if one.outcome is Outcome.DONE)
     before = max(entry.remote.paid, ours)
@@ -147,6 +154,15 @@ def _find_due(desk: Desk, entry: Entry, bonus: Bonus, known: Sequence[Asked]) ->
     if amount > MOST_EACH:
         return _Due(entry, None, f"{words}: {say_money(amount)} is over {say_money(MOST_EACH)} a person")
     return _Due(entry, Item(key, submission, amount, before, entry.name), words)
+
+
+def _find_unclear(status: str) -> str:
+    """Why what a submission is rewarded with cannot be subtracted from what its time is worth; "" where it can."""
+    if status in AHEAD:
+        return f"is {status.lower()}: decide about the reward first"
+    if status == APPROVED or status in UNREWARDED:
+        return ""
+    return f"is {status.lower()}, and what Prolific paid for that is not known here: pay by another rule"
 
 
 def _compute(desk: Desk, entry: Entry, bonus: Bonus, before: int) -> tuple[int, str]:

@@ -2,7 +2,8 @@
 
 A reading is sent again as often as need be, and so is a change that twice is the same as once. Anything else is sent
 again only where it surely did not happen: no connection was made, or Prolific said 429. What has no answer is
-``UnansweredError``: it may have happened, so whoever asked has to look before asking again.
+``UnansweredError``: it may have happened, so whoever asked has to look before asking again. So is a change that was
+refused after a try without an answer: that try may have done it.
 """
 
 from __future__ import annotations
@@ -177,27 +178,37 @@ class Client:
         again: bool,
         tries: int = TRIES,
     ) -> Any:
+        doubt = False
         for left in range(tries - 1, -1, -1):
             pause = PAUSE * 2 ** (tries - left)
             try:
-                answer = self._http.request(method, path, params=params or None, json=body)
-            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                if not left:
-                    raise RefusedError(
-                        "Prolific cannot be reached: check the network. Nothing was sent."
-                    ) from error
-            except httpx.HTTPError as error:
-                if not (again and left):
-                    raise UnansweredError(
-                        "The connection to Prolific was lost before it answered."
-                    ) from error
-            else:
-                if answer.status_code == 429 and left:
-                    pause = self._stated_pause(answer, pause)
-                elif not (answer.status_code >= 500 and again and left):
+                answer = self._try(method, path, params, body)
+                if answer.status_code != 429 or not left:
                     return self._understand(answer)
+                pause = self._stated_pause(answer, pause)
+            except UnansweredError:
+                if not (again and left):
+                    raise
+                doubt = True
+            except RefusedError as error:
+                if left and not error.status:
+                    pass  # it was not reached
+                elif doubt and method != "GET":
+                    raise UnansweredError(f"A try before this one had no answer. {error}") from error
+                else:
+                    raise
             self._wait(pause)
         raise AssertionError("the last try returns or raises")
+
+    def _try(
+        self, method: str, path: str, params: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+    ) -> httpx.Response:
+        try:
+            return self._http.request(method, path, params=params or None, json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise RefusedError("Prolific cannot be reached: check the network. This was not sent.") from error
+        except httpx.HTTPError as error:
+            raise UnansweredError("The connection to Prolific was lost before it answered.") from error
 
     def _stated_pause(self, answer: httpx.Response, usual: float) -> float:
         """How long Prolific wants to be left alone.

@@ -207,8 +207,10 @@ def check_confirmation(given: str, wanted: str) -> None:
 
 
 def each(acts: Sequence[Act], done: str) -> Iterator[Line]:
-    """Carry out one after the other; one that fails does not keep the next from being tried, unless Prolific
-    accepts no request at all."""
+    """Carry out one after the other; one that is refused does not keep the next from being tried.
+
+    After one without an answer nothing further is asked, nor where Prolific takes no request at all.
+    """
     stopped = ""
     for what, act, amount in acts:
         if stopped:
@@ -216,8 +218,11 @@ def each(acts: Sequence[Act], done: str) -> Iterator[Line]:
             continue
         try:
             act()
-        except (InputError, UnansweredError) as error:
+        except InputError as error:
             yield Line(what, str(error), failed=True)
+        except UnansweredError as error:
+            stopped = str(error)
+            yield Line(what, stopped, failed=True)
         except RefusedError as error:
             stopped = str(error) if error.status in (0, 401, 403, 429) else ""
             yield Line(what, str(error), failed=True)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import statistics
 
 from coeval.domain import Person
-from coeval.domain.crowd import Asked, Item, Kind
+from coeval.domain.crowd import UNSETTLED, Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.overview import get_overview
-from coeval.study.crowd.prolific.desk import Desk, Line, Report, check_confirmation, open_desk, say_money
+from coeval.study.crowd.prolific.desk import (
+    Desk,
+    Line,
+    Report,
+    check_confirmation,
+    open_desk,
+    say_money,
+    say_standing,
+)
 from coeval.study.crowd.prolific.drafting import MAX_PLACES
 from coeval.study.crowd.prolific.models import UNPUBLISHED, RemoteStudy
 from coeval.study.crowd.prolific.rules import count_people
@@ -21,10 +29,14 @@ def top_up(
 ) -> Report:
     """Add places to the newest study: as many as the missing work needs beyond the free ones, or ``more``.
 
+    The confirmation names the places as they are and as they will be, so that it is good for once.
+
     Raises:
-        InputError: the study is a draft, no place is needed, or the confirmation is not as asked; nothing was sent.
+        InputError: the study is a draft, no place is needed, what came of an earlier request for places is not known,
+            or the confirmation is not as asked; nothing was sent.
     """
     with open_desk(context, person, slug) as desk:
+        _check_settled(desk)
         study = desk.client.get_study(desk.require_study())
         if study.status == UNPUBLISHED:
             raise InputError("The study is a draft: set its places by drafting it again.")
@@ -35,7 +47,8 @@ def top_up(
         needed, working = _count_needed(desk, study)
         added = more or needed
         places = study.total_available_places + added
-        cost, wanted = round(study.reward) * added, f"add {added} places to {slug}"
+        cost = round(study.reward) * added
+        wanted = f"make {places} places of {study.total_available_places} for {slug}"
         words = f"{working}; {added} more make {places} places at {say_money(round(study.reward))}"
         line = Line(study.name, words, cost)
         if dry_run:
@@ -54,6 +67,13 @@ def top_up(
 
         desk.carry_out(asked, send)
         return Report("Places were added", (line,), study.currency)
+
+
+def _check_settled(desk: Desk) -> None:
+    """Raise while an earlier request for places may have happened: the places read now may be without it."""
+    for asked in desk.asked:
+        if asked.kind is Kind.PLACES and asked.outcome in UNSETTLED:
+            raise InputError(say_standing(asked))
 
 
 def _count_needed(desk: Desk, study: RemoteStudy) -> tuple[int, str]:

@@ -133,6 +133,8 @@ def review(
         raise InputError("Say why the person should return the submission: Prolific passes it on.")
     if suggested and verdict is not Verdict.APPROVE:
         raise InputError("Only approvals can be done for all that are suggested: choose the submissions.")
+    if suggested and any(submissions):
+        raise InputError("Either name submissions, or take all that are suggested: not both.")
     with open_desk(context, person, slug) as desk:
         live = read_live(desk)
         chosen = (

@@ -36,10 +36,10 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
             raise InputError(f"What came of request {request} is known: {asked.outcome}.")
         happened, remote, words = _look(desk, asked)
         if happened:
+            missed = _find_missed(desk, asked) if asked.kind is Kind.BONUS else ()
             desk.note(request, Outcome.DONE, remote=remote, answer=f"looked up: {words}")
-            return Report(
-                f"Request {request} was done", (Line(str(asked.kind), words, asked.amount),), asked.currency
-            )
+            done = Line(str(asked.kind), words, asked.amount - sum(line.amount for line in missed))
+            return Report(f"Request {request} was done", (done, *missed), asked.currency)
         wanted = f"request {request} did not happen"
         early = asked.answered_at > time_from_now(-timedelta(minutes=WAIT_MINUTES))
         if confirm.strip() and not early:
@@ -85,9 +85,21 @@ def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
 
 
 def _look_for_bonuses(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
-    paid = [desk.client.get_submission(item.subject).paid for item in asked.items]
-    there = [total >= item.paid_before + item.amount for total, item in zip(paid, asked.items, strict=True)]
-    total = say_money(
-        sum(item.amount for item, seen in zip(asked.items, there, strict=True) if seen), asked.currency
+    """One that is there shows that the bulk was paid, even where others of it are not there yet."""
+    missed = _find_missed(desk, asked)
+    there = len(asked.items) - len(missed)
+    total = say_money(asked.amount - sum(line.amount for line in missed), asked.currency)
+    return there > 0, asked.remote, f"{there} of {len(asked.items)} bonuses are there, {total} in all"
+
+
+def _find_missed(desk: Desk, asked: Asked) -> tuple[Line, ...]:
+    """Whose bonus of a bulk is not there, and how much it is."""
+    words = (
+        f"is not there: if it is still not there {WAIT_MINUTES} minutes after it was asked for, pay it under another"
+        " name"
     )
-    return all(there), asked.remote, f"{sum(there)} of {len(there)} bonuses are there, {total} in all"
+    return tuple(
+        Line(f"{item.who} · {item.subject}", words, item.amount, failed=True)
+        for item in asked.items
+        if desk.client.get_submission(item.subject).paid < item.paid_before + item.amount
+    )
