@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coeval.domain import Role
+from coeval.domain import JobState, Role
 from coeval.judge.artifact.files import parse_judge
 from coeval.judge.certificate.schema import Certificate
 from coeval.study.access import OPERATOR, Context
+from coeval.study.drafting.jobs import list_jobs
 from coeval.study.importing.importing import import_study
 from coeval.study.judging.fitting import fit_judge
 from coeval.study.judging.sealing import seal_task
@@ -39,6 +40,7 @@ class Served:
     """Where the app is, and the environment in which a command finds the model."""
 
     url: str
+    context: Context
     model: dict[str, str]
 
 
@@ -49,7 +51,9 @@ def server(context: Context) -> Iterator[Served]:
         sign_in(context, name)
     set_role(context, OPERATOR, "Rae", Role.RESEARCHER)
     with serve_judged(context) as (connected, stub), Running(connected) as live:
-        yield Served(live.url, {"OPENAI_BASE_URL": stub.url, "OPENAI_API_KEY": connected.settings.api_key})
+        yield Served(
+            live.url, context, {"OPENAI_BASE_URL": stub.url, "OPENAI_API_KEY": connected.settings.api_key}
+        )
 
 
 def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
@@ -72,8 +76,8 @@ def gate(judge: Path, worth: int, model: dict[str, str]) -> int:
     return done.returncode
 
 
-def take_examples(page: Page) -> None:
-    """Look at what would be shown to the judge, and why; take all but one."""
+def take_examples(context: Context, page: Page) -> None:
+    """Look at what would be shown to the judge, and why; take all but one. The run with them is drafted."""
     page.get_by_role("button", name="Examples from corrections").click()
     page.get_by_label("Examples by each criterion").fill("2")
     page.get_by_role("button", name="Choose examples").click()
@@ -83,6 +87,9 @@ def take_examples(page: Page) -> None:
     page.get_by_role("checkbox", name="Example 4").uncheck()
     page.get_by_role("button", name="Draft a run with these").click()
     page.get_by_text("3 examples” is being drafted").wait_for()
+    while (job := list_jobs(context, OPERATOR, "judged")[0]).state in (JobState.QUEUED, JobState.RUNNING):
+        page.wait_for_timeout(200)
+    assert job.state is JobState.DONE, job
 
 
 def decide_wordings(page: Page) -> None:
@@ -92,18 +99,18 @@ def decide_wordings(page: Page) -> None:
     page.get_by_role("option", name=OVERRATED).click()
     for decision, said in (
         ("Leave the criterion as it is", "Left:"),
-        ("Take it to the vote", "Taken: the vote"),
+        ("Take it", "Taken: the vote"),
     ):
         page.get_by_role("button", name="Propose a wording").click()
         page.locator("#wording-shown ins").first.wait_for()
         assert WORDING in page.locator("#wording-shown .wording").inner_text().replace("\n", "")
-        page.get_by_role("button", name=decision).click()
+        page.get_by_role("button", name=decision, exact=True).click()
         page.get_by_text(said).wait_for()
         page.locator("#wording-shown ins").first.wait_for(state="hidden")
 
 
 def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
-    server: Running, page: Page, tmp_path: Path
+    server: Served, page: Page, tmp_path: Path
 ) -> None:
     page.set_default_timeout(60_000)
     enter(page, server.url, "Olu")
@@ -120,7 +127,7 @@ def test_from_a_scrutinised_study_to_the_exit_code_of_a_gate(
     kept.filter(has_text=f"Calibration by “{OVERRATED}”").wait_for()
     assert kept.count() == 1
     assert "The seal has not been opened yet." in page.locator("#judge-openings").inner_text()
-    take_examples(page)
+    take_examples(server.context, page)
     decide_wordings(page)
 
     page.get_by_role("button", name="Open the seal and certify").click()
@@ -217,6 +224,16 @@ def test_the_team_is_asked_for_what_the_judge_leaves_to_people_and_an_imported_j
     page.context.clear_cookies()
     enter(page, unsure, "Olu")
     page.goto(f"{unsure}/?task=demo&tab=judge")
+    preset = page.locator("#supplied-preset input")
+    own = preset.input_value()
+    preset.click()
+    page.get_by_role("option").nth(1).click()
+    page.locator("#supplied-link a:not([href$='preset='])").wait_for()
+    assert preset.input_value() != own
+    page.get_by_role("tab", name="Criteria").click()
+    page.get_by_role("tab", name="Judge").click()
+    page.locator("#supplied-link a[href$='preset=']").wait_for()
+    assert preset.input_value() == own, "the menu says another preset than the link"
     page.get_by_role("button", name="Ask for everything again").click()
     page.get_by_role("button", name="Ask for everything again").wait_for(state="hidden")
     settle(page)

@@ -102,5 +102,5 @@ class ExampleAsker:
 
     def _verdict(self, question: Question, judged: Judged) -> Verdict:
         number = self._numbers[question.criterion]
-        draft, scale = judged.judgment.drafts[number], self._brief.criteria[number].scale
-        return Verdict(*summarise_answers(draft.score, draft.samples, scale, draft.probabilities))
+        draft = judged.judgment.drafts[number]
+        return Verdict(*summarise_answers(draft.score, draft.samples, draft.probabilities))

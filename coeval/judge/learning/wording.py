@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coeval.domain import Ask, Criterion, Request, Scale, Task
-from coeval.errors import InputError
+from coeval.errors import InputError, UnreadableAnswerError
 from coeval.judge.learning.examples import Correction, shorten_middle
 from coeval.llm.prompting.asking import render_request
 from coeval.llm.prompting.fencing import render_block
@@ -113,17 +113,24 @@ async def propose_wording(
     """Ask once for a sharper wording of a criterion.
 
     ``corrections`` are of the dev documents only: a wording that has seen the certificate's would spoil it. ``sample``
-    is another one where an earlier answer was left, since the same would come from the ledger.
+    is the number of earlier proposals, since the same sample would come from the ledger.
 
     Raises
     ------
     InputError
         If nobody corrected anything by this criterion.
+    UnreadableAnswerError
+        If the answer has no line of those that it was asked for.
     ModelError
         If no answer could be had.
     """
     groups = group_corrections(corrections, criterion.text)
     answer = await ask(render_wording_request(task, criterion, groups, model, templates), sample)
+    if not _find_lines(answer.text):
+        raise UnreadableAnswerError(
+            f"The model has answered on “{criterion.text[:80]}” without a line “Criterion:”: try again, or "
+            "another model."
+        )
     return read_wording(answer.text, criterion.text, criterion.scale)
 
 
@@ -137,7 +144,7 @@ def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
     WordingProposal(criterion='Be brief.', text='Be short.', anchors=((1, 'A page.'),), why='Length.')
     """
     text, why, anchors = criterion, "", {}
-    for match in _LINE.finditer(strip_markup(strip_thoughts(answer[:MAX_ANSWER]))):
+    for match in _find_lines(answer):
         words = match["text"].strip()[:MAX_TEXT]
         if match["criterion"]:
             text = words
@@ -146,6 +153,10 @@ def read_wording(answer: str, criterion: str, scale: Scale) -> WordingProposal:
         elif int(match["score"]) in scale.steps:
             anchors[int(match["score"])] = words
     return WordingProposal(criterion, text, tuple(sorted(anchors.items())), why)
+
+
+def _find_lines(answer: str) -> list[re.Match[str]]:
+    return list(_LINE.finditer(strip_markup(strip_thoughts(answer[:MAX_ANSWER]))))
 
 
 def _render_group(group: CorrectionGroup) -> str:

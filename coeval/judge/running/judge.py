@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from coeval.domain import ImportedDraft, Instance
 from coeval.errors import ModelError
-from coeval.judge.answers import summarise_answers
+from coeval.judge.answers import tabulate_answers
 from coeval.judge.artifact.files import load_judge
 from coeval.judge.artifact.schema import JudgeFile
-from coeval.judge.labels import JUDGES, PROBABILITIES
 from coeval.judge.running.asker import Asker, document_of, open_askers
 from coeval.judge.running.tables import Bar, read_instances, run_apart
 from coeval.llm.protocols.protocol import Item
@@ -161,17 +160,10 @@ class Judge:
         import pandas as pd
 
         criteria = {number: each.text for number, each in enumerate(self.file.criteria, 1)}
-        scales = {number: each.build().scale for number, each in enumerate(self.file.criteria, 1)}
-        rows = [
-            (
-                instance,
-                criteria[by],
-                name,
-                *summarise_answers(draft.score, draft.samples, scales[by], draft.probabilities),
-            )
+        judges = tabulate_answers(
+            (instance, criteria[by], name, draft.score, draft.samples, draft.probabilities)
             for (name, instance, by), draft in drafts.items()
-        ]
-        judges = pd.DataFrame(rows, columns=[*JUDGES, PROBABILITIES])
+        )
         scored = self.file.fitted.apply(judges).set_index(["instance", "criterion"])
         lines = pd.DataFrame(
             [

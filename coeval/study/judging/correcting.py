@@ -30,7 +30,7 @@ def read_corrections(
         for one in labels.list_dev_labels(db, task.id, current.id, seal)
         if (one.instance, one.criterion) in drafted
     ]
-    reasons = list_dev_reasons(db, task.id, seal)
+    reasons = list_dev_reasons(db, task.id, current.id, seal)
     texts = tasks.get_instances_by_external_id(db, task.id, dict.fromkeys(one.instance for one in given))
     names = list_names(db)
     return tuple(

@@ -124,7 +124,7 @@ def _find(
         for line in labels.list_judged(db, task.id, current.id, seal, part)
         if line.judge in frozen.members
     ]
-    table = frozen.fitted.apply(build_judges(judged, current))
+    table = frozen.fitted.apply(build_judges(judged))
     asked = table[table["ask_person"].astype(bool)].sort_values(
         "confidence", na_position="first", kind="stable"
     )

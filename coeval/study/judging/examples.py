@@ -87,7 +87,7 @@ def take_examples(
         unknown = set(keys) - proposed.keys()
         if unknown:
             raise InputError(
-                "People have scored more meanwhile, and the examples are others: choose them again."
+                "These are not the examples of this judge and number any more: choose them again."
             )
         taken = [one for key, one in proposed.items() if key in keys]
         if not taken:

@@ -9,8 +9,8 @@ import pandas as pd
 
 from coeval.domain import Arm, CriteriaSet
 from coeval.domain.seals import JudgedLine, Label
-from coeval.judge.answers import summarise_answers
-from coeval.judge.labels import JUDGES, PEOPLE, PROBABILITIES, Labels
+from coeval.judge.answers import tabulate_answers
+from coeval.judge.labels import PEOPLE, Labels
 
 UNAIDED = (Arm.BLIND, Arm.FIRST)
 
@@ -47,26 +47,14 @@ def _build_labels(given: Sequence[Label], judged: Sequence[JudgedLine], criteria
     )
     return Labels(
         people.astype({"score": float}),
-        build_judges(judged, criteria),
+        build_judges(judged),
         {criterion.text: criterion.scale for criterion in criteria.criteria},
     )
 
 
-def build_judges(judged: Sequence[JudgedLine], criteria: CriteriaSet) -> pd.DataFrame:
-    """Judges' scores as a table for ``Labels``; with the column ``PROBABILITIES`` where a run has log-probabilities.
-
-    What only shares of samples would say is in their spread, so that they are no further numbers to learn from.
-    """
-    scales = {criterion.text: criterion.scale for criterion in criteria.criteria}
-    rows = [
-        (
-            line.instance,
-            line.criterion,
-            line.judge,
-            *summarise_answers(line.score, line.samples, scales[line.criterion], line.probabilities)[:2],
-            line.probabilities or None,
-        )
+def build_judges(judged: Sequence[JudgedLine]) -> pd.DataFrame:
+    """Judges' scores as a table for ``Labels``. Shares of samples are left out: their spread already says it."""
+    return tabulate_answers(
+        (line.instance, line.criterion, line.judge, line.score, line.samples, line.probabilities)
         for line in judged
-    ]
-    table = pd.DataFrame(rows, columns=[*JUDGES, PROBABILITIES]).astype({"score": float, "spread": float})
-    return table if any(line.probabilities for line in judged) else table.drop(columns=PROBABILITIES)
+    )

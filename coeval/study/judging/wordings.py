@@ -15,7 +15,7 @@ from coeval.store.queries.drafting import drafts
 from coeval.store.queries.judging import corrections
 from coeval.study.access import OWNERS, Context, require_task, use_case
 from coeval.study.criteria.rounds import open_round
-from coeval.study.drafting.endpoint import build_runner
+from coeval.study.drafting.endpoint import ask_until_new, build_runner
 from coeval.study.judging.correcting import read_corrections
 from coeval.study.judging.fitting import choose_run, require_criteria
 from coeval.study.judging.sealing import require_seal
@@ -34,7 +34,8 @@ async def propose_wording(
 ) -> Wording:
     """Have the model read what people corrected on the dev part by a criterion, and propose a sharper wording.
 
-    It changes nothing: the owner takes it or leaves it. After one was left the model is asked anew.
+    It changes nothing: the owner takes it or leaves it. Where one is open for the criterion, that one is given; after
+    it was decided the model is asked anew.
 
     Args:
         criterion: its text.
@@ -42,7 +43,7 @@ async def propose_wording(
         templates: a folder with your copy of wording.md.
 
     Raises:
-        ModelError: no model is set up, or it cannot be reached.
+        ModelError: no model is set up, it cannot be reached, or its answer cannot be read.
         NotFoundError: the task is not sealed, or has no such criterion or no run.
         InputError: nobody corrected anything by it, or the model would leave it as it is.
     """
@@ -52,12 +53,17 @@ async def propose_wording(
         chosen = _find_criterion(current, criterion, slug)
         run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
         known = read_corrections(db, task, current, seal, run)
-        before = corrections.list_wordings(db, task.id)
-    left = sum(one.taken is False and one.criterion == chosen.id for one in before)
+        before = [one for one in corrections.list_wordings(db, task.id) if one.criterion == chosen.id]
+    still_open = next((one for one in before if one.taken is None), None)
+    if still_open is not None:
+        return still_open
     named = model or context.settings.model
     async with build_runner(context, concurrency=1) as runner:
-        made = await ask_for_wording(
-            runner.ask, task, chosen, known, named, find_templates(templates), sample=left
+        made = await ask_until_new(
+            runner,
+            lambda ask: ask_for_wording(
+                ask, task, chosen, known, named, find_templates(templates), sample=len(before)
+            ),
         )
     if not made.changes:
         raise InputError(
@@ -88,7 +94,7 @@ def take_wording(context: Context, person: Person, slug: str, wording: int) -> b
 
     Raises:
         NotFoundError: there is no such wording, or its criterion is not in force any more.
-        InputError: it was decided already, or the vote that is open has no such criterion.
+        InputError: it was decided already, people have voted in the vote that is open, or that has no such criterion.
     """
     with context.store.write() as db:
         task = require_task(db, slug)
@@ -134,6 +140,9 @@ def _require_open(db: Database, task: Task, wording: int) -> Wording:
 def _put_in_place(db: Database, task: Task, current: CriteriaSet, taken: Wording) -> list[Proposal]:
     """The criteria being voted on, or those in force, with the new wording in the place of the old."""
     head = criteria.get_round(db, task.id)
+    if head and head["open"] and (ballots := criteria.list_ballots(db, head["id"])):
+        who = "1 person has" if len(ballots) == 1 else f"{len(ballots)} people have"
+        raise InputError(f"{who} voted on the next version: establish or cancel that vote first.")
     voted = (
         criteria.list_proposals(db, head["id"])
         if head and head["open"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,13 +13,20 @@ import pytest
 from coeval.domain import Ballot, Person, Role, Vote
 from coeval.domain.criteria import Action
 from coeval.domain.seals import Part
-from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.errors import InputError, NotAllowedError, NotFoundError, UnreadableAnswerError
 from coeval.judge.artifact.files import parse_judge
 from coeval.judge.learning.learn import Wishes
 from coeval.store.queries import tasks
 from coeval.store.queries.judging import seals
 from coeval.study.access import OPERATOR, Context
-from coeval.study.criteria.rounds import cast_ballot, establish, get_criteria_set, get_round
+from coeval.study.criteria.rounds import (
+    cancel_vote,
+    cast_ballot,
+    establish,
+    get_criteria_set,
+    get_round,
+    reopen_criteria,
+)
 from coeval.study.drafting.execution import run_drafting
 from coeval.study.judging.certifying import certify
 from coeval.study.judging.examples import propose_examples, take_examples
@@ -28,6 +36,7 @@ from coeval.study.judging.sealing import seal_task
 from coeval.study.judging.state import get_judge_state
 from coeval.study.judging.wordings import leave_wording, propose_wording, take_wording
 from coeval.study.people.sessions import sign_in
+from coeval.ui.study_app.judge.correction_views import wording_view
 from tests.support.models.openai_stub import Stub
 from tests.support.studies.judged_study import OVERRATED, WORDING, serve_judged
 
@@ -101,7 +110,7 @@ def test_what_cannot_be_taken_is_refused(served: tuple[Context, Stub]) -> None:
     context, _ = served
     with pytest.raises(InputError, match="No example is ticked"):
         take_examples(context, OPERATOR, "judged", [])
-    with pytest.raises(InputError, match="the examples are others"):
+    with pytest.raises(InputError, match="not the examples of this judge and number"):
         take_examples(context, OPERATOR, "judged", ["none such"])
     with pytest.raises(InputError, match="choose from 1 to 8"):
         propose_examples(context, OPERATOR, "judged", number=9)
@@ -152,6 +161,52 @@ def test_a_wording_that_is_left_changes_nothing_and_stays_on_record(served: tupl
             decide(context, OPERATOR, "judged", wording.id)
         with pytest.raises(NotFoundError, match="no proposed wording 99"):
             decide(context, OPERATOR, "judged", 99)
-    stub.reply = lambda body: "It is clear enough as it is."
-    with pytest.raises(InputError, match="would leave “Be brief.” as it is"):
+    stub.reply = lambda body: f"Criterion: {OVERRATED}\nWhy: It is clear enough."
+    with pytest.raises(InputError, match="would leave “Be brief.” as it is: It is clear"):
         propose(context)
+
+
+def test_a_wording_is_asked_for_anew_once_the_last_is_decided_and_only_then(
+    served: tuple[Context, Stub],
+) -> None:
+    context, stub = served
+    stub.reply = lambda body: f"Criterion: {OVERRATED}\nMeaning of 1: More than page {stub.paid}."
+    first, before = propose(context), stub.paid
+    assert propose(context) == first and stub.paid == before, "an open one is given again"
+    assert not take_wording(context, OPERATOR, "judged", first.id), "no vote on meanings alone"
+    second = propose(context)
+    assert stub.paid == before + 1 and second.anchors != first.anchors
+
+
+def test_an_answer_without_a_wording_is_no_approval_and_trying_again_asks_again(
+    served: tuple[Context, Stub],
+) -> None:
+    context, stub = served
+    stub.reply = lambda body: "I cannot help with that."
+    before = stub.paid
+    for asked in (1, 2):
+        with pytest.raises(UnreadableAnswerError, match="without a line “Criterion:”"):
+            propose(context)
+        assert stub.paid == before + asked
+    assert not get_judge_state(context, OPERATOR, "judged").wordings
+
+
+def test_no_wording_is_put_into_a_vote_in_which_people_have_voted(served: tuple[Context, Stub]) -> None:
+    context, _ = served
+    wording = propose(context)
+    round_ = reopen_criteria(context, OPERATOR, "judged")
+    votes = [Vote(Action.APPROVE, proposal=one.id) for one in round_.proposals]
+    cast_ballot(context, sign_in(context, "Olu")[0], "judged", 0, votes)
+    with pytest.raises(InputError, match="1 person has voted.*establish or cancel that vote first"):
+        take_wording(context, OPERATOR, "judged", wording.id)
+    assert get_judge_state(context, OPERATOR, "judged").wordings == (wording,)
+    cancel_vote(context, OPERATOR, "judged")
+    assert take_wording(context, OPERATOR, "judged", wording.id)
+
+
+def test_a_wording_is_shown_with_its_criterion_and_what_taking_it_does(served: tuple[Context, Stub]) -> None:
+    wording = propose(served[0])
+    assert f"Proposed wording of “{OVERRATED}”" in str(wording_view(wording))
+    meanings = replace(wording, text=OVERRATED)
+    for shown, at_once in ((wording, False), (meanings, True)):
+        assert ("Meanings of scores alone go into the guide at once." in str(wording_view(shown))) is at_once

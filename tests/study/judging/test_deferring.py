@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from coeval.domain import Person, Role, Submission
+from coeval.domain import Action, Arm, Person, Role, RowKind, ScrutinyRow, Submission
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.store.queries import criteria, tasks
+from coeval.store.queries.judging import labels, seals
+from coeval.store.queries.judging.corrections import list_dev_reasons
+from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 from coeval.study.judging.certifying import certify
@@ -113,6 +119,47 @@ def test_what_was_asked_for_its_doubts_is_no_label(fitted: Context) -> None:
     assert certify(fitted, OPERATOR, "demo", "opening 1").people.people == 2
     counts = get_judge_state(fitted, OPERATOR, "demo").counts
     assert {people for people, _, _ in counts.values()} == {2}
+
+
+def test_a_score_from_before_the_asking_stays_with_its_own_reason_whatever_is_revised_later(
+    fitted: Context,
+) -> None:
+    """And what is said of a draft made wrong on purpose is neither a label nor a reason."""
+    (cat, dee), (name, text) = (sign_in(fitted, one)[0] for one in ("Cat", "Dee")), find_dev_line(fitted)
+    with fitted.store.write() as db:
+        task, current = tasks.get_task(db, "demo"), criteria.get_criteria_set(db, 1)
+        assert task and current
+        (instance,) = tasks.get_instances_by_external_id(db, task.id, [name]).values()
+        seal = seals.get_seal(db, task.id)
+        other = next(one for one in current.criteria if one.text != text)
+        assert seal
+
+        def save_as(person: Person, score: float, reason: str, revision: int, **more: Any) -> None:
+            row = ScrutinyRow(RowKind.SCORE, Action.REVISE, reason=reason, text=f"{score:g}")
+            given = Submission(
+                uid=f"{person.name} {revision}", person=person.id, instance=instance.id, criterion=other.id,
+                draft=None, score=score, rows=(row,), revision=revision, **more,
+            )  # fmt: skip
+            submissions.record_submission(db, given)
+
+        save_as(cat, 5.0, "before", 1, arm=Arm.BLIND)
+        save_as(dee, 4.0, "planted", 1, arm=Arm.ASSISTED, planted="score")
+    assert assign_deferred(fitted, OPERATOR, "demo")
+    with fitted.store.write() as db:
+        save_as(cat, 1.0, "after", 2, arm=Arm.BLIND)
+        given = labels.list_dev_labels(db, task.id, current.id, seal)
+        reasons = list_dev_reasons(db, task.id, current.id, seal)
+    assert {one.person: one.score for one in given if one.instance == name} == {cat.id: 5.0}
+    assert reasons == {(cat.id, name, other.text): "before"}
+
+
+def find_dev_line(context: Context) -> tuple[str, str]:
+    """A line of the dev part that people will be asked for; the other criterion is sure."""
+    with context.store.read() as db:
+        rows = db.query("SELECT document FROM sealed_document WHERE part = 'dev'")
+        dev = {row["document"].replace("d", "i") for row in rows}
+    names = Counter(name for name, _ in UNSURE_LINES)
+    return min((name, text) for name, text in UNSURE_LINES if name in dev and names[name] == 1)
 
 
 def test_only_owners_narrow_the_work(fitted: Context) -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from coeval.domain import Scale
 from coeval.errors import InputError
+from coeval.judge.answers import tabulate_answers
 from coeval.judge.fitted import (
     Bench,
     Calibration,
@@ -171,3 +172,14 @@ def test_what_was_fitted_comes_back_from_json_and_does_the_same() -> None:
         Fitted.model_validate_json(
             '{"calibration": {"maps": {"c": {"kind": "isotonic", "raw": [NaN], "people": [1]}}}}'
         )
+
+
+def test_shares_of_samples_are_no_probabilities_beside_those_that_a_judge_gave() -> None:
+    """A study and a judge away from it make this table by the one function: what was certified is what runs."""
+    sampled = ("1", "c", "j", 3.0, (2.0, 4.0), ())
+    table = tabulate_answers([sampled, ("2", "c", "j", None, (), (0.25, 0.75))])
+    assert table["probabilities"].tolist() == [None, (0.25, 0.75)]
+    assert table["score"].isna().tolist() == [False, True] and table["spread"].iloc[0] == pytest.approx(
+        2**0.5
+    )
+    assert "probabilities" not in tabulate_answers([sampled])

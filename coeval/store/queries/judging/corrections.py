@@ -7,27 +7,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from coeval.clock import now
-from coeval.domain.seals import RunExample, Seal, Wording
+from coeval.domain.seals import Part, RunExample, Seal, Wording
 from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, rows, to_json
-from coeval.store.queries.judging.seals import DOCUMENT
+from coeval.store.queries.judging.labels import LABELLED
 
 REASONS = f"""
-SELECT s.annotator, i.external_id AS instance, c.text AS criterion, r.reason, r.text
-FROM current_submission s
-JOIN instance i ON i.id = s.instance AND i.task = :task
-JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part = 'dev'
-JOIN criterion c ON c.id = s.criterion
-JOIN submission_row r ON r.submission = s.id AND r.action <> 'approve'
-WHERE r.reason <> '' OR (r.kind = 'conclusion' AND r.text <> '')
-ORDER BY s.id, r.position
+SELECT given.annotator, given.instance, given.criterion, r.reason, r.text
+FROM (SELECT s.id, s.annotator, s.planted, i.external_id AS instance, c.text AS criterion {LABELLED}) given
+JOIN submission_row r ON r.submission = given.id AND r.action <> 'approve'
+WHERE given.planted IS NULL AND (r.reason <> '' OR (r.kind = 'conclusion' AND r.text <> ''))
+ORDER BY given.id, r.position
 """
+"""Of the submissions that gave the labels, so that a reason is about the draft that the score is about."""
 
 
-def list_dev_reasons(db: Database, task: int, seal: Seal) -> dict[tuple[int, str, str], str]:
+def list_dev_reasons(
+    db: Database, task: int, criteria_set: int, seal: Seal
+) -> dict[tuple[int, str, str], str]:
     """Why people changed a draft of the dev part, by annotator, instance and criterion: reasons and new conclusions."""
+    values = {"task": task, "criteria_set": criteria_set, "seal": seal.id, "part": str(Part.DEV)}
     said: dict[tuple[int, str, str], list[str]] = {}
-    for row in rows(db, REASONS, {"task": task, "seal": seal.id}):
+    for row in rows(db, REASONS, values):
         key = row["annotator"], row["instance"], row["criterion"]
         said.setdefault(key, []).append(row["reason"] or row["text"])
     return {key: " ".join(dict.fromkeys(texts)) for key, texts in said.items()}

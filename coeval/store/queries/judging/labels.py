@@ -24,26 +24,32 @@ LEFT JOIN (SELECT {DOCUMENT} AS document, min(a.asked_at) AS asked_at FROM asked
 """Since when lines of a document are asked for. What people say of it from then on is no label: it was chosen because
 the judge is unsure of it, and would make the judge look worse, and what is left look better, than it is."""
 
-LABELS = f"""
-SELECT s.annotator, i.external_id AS instance, {DOCUMENT} AS document, i.system, c.text AS criterion,
-  {OUTCOME} AS arm, CASE s.arm WHEN 'first' THEN f.score ELSE s.score END AS score
+LABELLED = f"""
 FROM submission s
 JOIN instance i ON i.id = s.instance
 JOIN sealed_document p ON p.document = {DOCUMENT} AND p.seal = :seal AND p.part = :part
 JOIN criteria_set_member m ON m.criterion = s.criterion AND m.criteria_set = :criteria_set
 JOIN criterion c ON c.id = s.criterion
-LEFT JOIN first_score f ON f.annotator = s.annotator AND f.instance = s.instance AND f.criterion = s.criterion
 {ASKED}
 WHERE i.task = :task AND (k.asked_at IS NULL OR s.submitted_at < k.asked_at)
   AND (s.planted IS NULL OR s.arm = 'first') AND {published("s")}
   AND NOT EXISTS (SELECT 1 FROM submission later WHERE later.annotator = s.annotator
     AND later.instance = s.instance AND later.criterion = s.criterion AND later.revision > s.revision
-    AND {published("later")})
+    AND (k.asked_at IS NULL OR later.submitted_at < k.asked_at) AND {published("later")})
   AND (s.annotator, s.instance) NOT IN (SELECT annotator, instance FROM uncounted WHERE task = :task)
+"""
+"""The submissions that count: the latest of each person, instance and criterion in one part, of those from before lines
+of its document were asked for. A score that was given beside a draft made wrong on purpose is left out, unless it was
+given before that draft was shown."""
+
+LABELS = f"""
+SELECT s.annotator, i.external_id AS instance, {DOCUMENT} AS document, i.system, c.text AS criterion,
+  {OUTCOME} AS arm,
+  CASE s.arm WHEN 'first' THEN (SELECT f.score FROM first_score f WHERE f.annotator = s.annotator
+    AND f.instance = s.instance AND f.criterion = s.criterion) ELSE s.score END AS score
+{LABELLED}
 ORDER BY i.position, m.position, s.annotator
 """
-"""The latest score of each person, instance and criterion in one part. A score that was given beside a draft made wrong
-on purpose is left out, unless it was given before that draft was shown."""
 
 
 def list_dev_labels(db: Database, task: int, criteria_set: int, seal: Seal) -> list[Label]:

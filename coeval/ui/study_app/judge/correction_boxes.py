@@ -7,7 +7,9 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person
+from coeval.domain.seals import Wording
 from coeval.study.drafting.jobs import start_job
+from coeval.study.drafting.worker import get_worker
 from coeval.study.judging import examples, wordings
 from coeval.study.judging.state import JudgeState, get_judge_state
 from coeval.ui.components.view import View, el
@@ -81,7 +83,7 @@ class ExamplesBox(Panel):
         settings = examples.take_examples(
             self.context, person, need_task(slug), keys, run or "", int(number or 0)
         )
-        start_job(self.context, person, slug, settings)
+        get_worker(self.context).start(start_job(self.context, person, slug, settings))
         said = (
             f"The run “{settings.label}” is being drafted: Set-up, Pre-fill shows how far it is. Once it is done, "
             "choose it above as the judge to start from, and learn: its examples are kept only where they help."
@@ -104,7 +106,7 @@ class WordingBox(Panel):
             self.shown = View(elem_id="wording-shown")
             self.open = gr.State(None)
             with gr.Row(visible=False, elem_classes="actions") as self.deciding:
-                take = gr.Button("Take it to the vote", variant="primary", elem_id="wording-take")
+                take = gr.Button("Take it", variant="primary", elem_id="wording-take")
                 leave = gr.Button("Leave the criterion as it is", elem_id="wording-leave")
         self.outputs = [self.box, self.criterion, self.run, self.shown, self.open, self.deciding]
         self.on(propose.click, self.on_propose, [self.criterion, self.run], **MODEL)
@@ -112,7 +114,7 @@ class WordingBox(Panel):
         self.on(leave.click, self.on_leave, [self.open])
 
     def update(self, state: JudgeState, *, owner: bool) -> Update:
-        """The box for a task that is sealed, with the oldest wording that is still to be taken or left."""
+        """The box for a task that is sealed, with the newest wording that is still to be taken or left."""
         runs = [run.label for run in state.runs]
         texts = [one.text for one in state.criteria]
         open_to = owner and state.seal is not None and bool(runs and texts)
@@ -127,19 +129,22 @@ class WordingBox(Panel):
         return self._shown(get_judge_state(self.context, person, slug), said)
 
     def _shown(self, state: JudgeState, said: str = "") -> dict[Any, Any]:
-        first = state.wordings[0] if state.wordings else None
-        nodes = [*([el("p.banner", said)] if said else []), *(wording_view(first) if first else [])]
+        return self._show(state.wordings[-1] if state.wordings else None, said)
+
+    def _show(self, wording: Wording | None, said: str = "") -> dict[Any, Any]:
+        nodes = [*([el("p.banner", said)] if said else []), *(wording_view(wording) if wording else [])]
         return {
             self.shown: nodes,
-            self.open: first.id if first else None,
-            self.deciding: gr.Row(visible=first is not None),
+            self.open: wording.id if wording else None,
+            self.deciding: gr.Row(visible=wording is not None),
         }
 
     async def on_propose(
         self, person: Person, slug: str, criterion: str | None, run: str | None
     ) -> dict[Any, Any]:
-        await wordings.propose_wording(self.context, person, need_task(slug), criterion or "", run or "")
-        return self._again(person, slug)
+        return self._show(
+            await wordings.propose_wording(self.context, person, need_task(slug), criterion or "", run or "")
+        )
 
     def on_take(self, person: Person, slug: str, wording: int | None) -> Update:
         voted = wordings.take_wording(self.context, person, need_task(slug), wording or 0)

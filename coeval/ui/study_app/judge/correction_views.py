@@ -10,6 +10,7 @@ from coeval.domain.seals import Wording
 from coeval.judge.certificate.findings import counted
 from coeval.judge.frozen import FrozenJudge
 from coeval.judge.learning.examples import shorten_middle
+from coeval.rules.ballots import same_words
 from coeval.study.judging.deferring import Deferred
 from coeval.study.judging.examples import ProposedExample
 from coeval.study.scrutiny.asked import Asking
@@ -38,11 +39,11 @@ def examples_view(proposed: Sequence[ProposedExample]) -> list[Node]:
 def wording_view(wording: Wording) -> list[Node]:
     """A proposed wording as a difference from the criterion, with the meanings of scores that it proposes."""
     shown: list[Node] = [
-        el("h4", "Proposed wording"),
+        el("h4", f"Proposed wording of “{wording.before}”"),
         el("p.wording", *diff_nodes(wording.before, wording.text)),
     ]
-    if wording.before == wording.text:
-        shown.append(el("p.note", "The text stays; only meanings of scores are proposed."))
+    if same_words(wording.before) == same_words(wording.text):
+        shown.append(el("p.note", "Meanings of scores alone go into the guide at once."))
     if wording.anchors:
         meanings = (el("li", f"{score}: {meaning}") for score, meaning in wording.anchors)
         shown += [el("p", "What a score means:"), el("ul", *meanings)]

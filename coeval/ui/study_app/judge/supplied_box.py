@@ -30,7 +30,7 @@ class SuppliedBox(Panel):
                 ]
                 self.preset = gr.Dropdown(presets, value="", label="It asks as", elem_id="supplied-preset")
             self.link = View(elem_id="supplied-link")
-        self.outputs = [self.box, self.says, self.model, self.link]
+        self.outputs = [self.box, self.says, self.model, self.preset, self.link]
         for event in (self.model.change, self.preset.change):
             self.on(event, self.on_change, [self.model, self.preset], [self.link])
 
@@ -49,6 +49,7 @@ class SuppliedBox(Panel):
             self.box: gr.Column(visible=True),
             self.says: el("p.note", said),
             self.model: model,
+            self.preset: "",
             self.link: _link(slug, model, ""),
         }
 
