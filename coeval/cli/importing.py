@@ -54,8 +54,8 @@ def _import(context: Context, options: argparse.Namespace) -> None:
     print(report)
 
 
-def read_mapping(pairs: Sequence[str]) -> dict[str, str]:
-    """``["input=question"]`` to ``{"input": "question"}``.
+def read_mapping(pairs: Sequence[str], form: str = "field=column, such as input=question") -> dict[str, str]:
+    """``["input=question"]`` to ``{"input": "question"}``; ``form`` is what an error says to write.
 
     Raises:
         InputError: a pair has no ``=`` or names a field twice.
@@ -64,8 +64,6 @@ def read_mapping(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         field, equals, column = pair.partition("=")
         if not equals or not field.strip() or not column.strip() or field.strip() in mapping:
-            raise InputError(
-                f"“{pair}” is not a mapping: write field=column, such as input=question, each once."
-            )
+            raise InputError(f"“{pair}” cannot be read: write {form}, each once.")
         mapping[field.strip()] = column.strip()
     return mapping

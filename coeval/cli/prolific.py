@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,7 @@ def _draft(context: Context, options: argparse.Namespace) -> None:
         description=options.description,
         places=options.places,
         minutes=options.minutes,
-        actions=read_mapping(options.action),
+        actions=read_mapping(options.action, "CODE=ACTION, such as done=approve"),
         screen_out_pay=read_money(options.screen_out_pay, "--screen-out-pay"),
         screen_out_places=options.screen_out_places,
         filters="\n".join(options.filter),
@@ -200,6 +201,6 @@ def _print(report: Report, *, open_is_failure: bool = True) -> None:
     if report.total:
         print(f"In all {say_money(report.total, report.currency)}.")
     if report.confirm:
-        print(f"To confirm: --confirm “{report.confirm}”")
+        print(f"To confirm: --confirm {shlex.quote(report.confirm)}")
     if report.failed and open_is_failure and not report.dry:
         raise InputError(f"{report.failed} of {len(report.lines)} were not done: the lines say why.")

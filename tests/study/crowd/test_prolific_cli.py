@@ -47,8 +47,9 @@ def test_a_study_by_command(
         "Reward: 3.00 GBP" in run("draft", "--minutes", "20", "--action", "done=approve", "--dry-run")
         and not stub.studies
     )
+    assert "write CODE=ACTION, such as done=approve" in fails("draft", "--minutes", "20", "--action", "done")
     run("draft", "--minutes", "20", "--filter", "age=18..40")
-    assert "To confirm: --confirm “publish demo for 3 people”" in run("publish", "--dry-run")
+    assert "To confirm: --confirm 'publish demo for 3 people'" in run("publish", "--dry-run")
     assert "Nothing was sent" in fails("publish")
     run("publish", "--confirm", "publish demo for 3 people")
     (study,) = stub.studies
@@ -63,7 +64,7 @@ def test_a_study_by_command(
     run("reject", "a3", "--category", "LOW_EFFORT", "--message", "It was not read at all. " * 5)
     assert "is approved: there is nothing to return" in fails("return", "a1", "--message", "Please.")
     bonus = ("--rule", "same", "--name", "thanks", "--amount", "1.50")
-    assert "--confirm “pay 3.00 GBP to 2”" in run("bonus", *bonus, "--dry-run")
+    assert "--confirm 'pay 3.00 GBP to 2'" in run("bonus", *bonus, "--dry-run")
     stub.fail("/pay/", "cut after")
     assert "looked up" in fails("bonus", *bonus, "--confirm", "pay 3.00 GBP to 2")
     number = run("record").splitlines()[-1].partition(",")[0]

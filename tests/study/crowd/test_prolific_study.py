@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from coeval.domain import Person, Proof
+from coeval.domain import Person, Proof, Task
 from coeval.domain.crowd import Outcome
 from coeval.errors import InputError, NotAllowedError, NotFoundError
 from coeval.study.access import Context
@@ -20,6 +20,7 @@ from coeval.study.crowd.prolific.places import top_up
 from coeval.study.crowd.prolific.records import list_asked
 from coeval.study.crowd.prolific.settling import settle
 from coeval.study.people.sessions import sign_in
+from coeval.study.tasks import add_task
 from tests.support.hosting.prolific_stub import ProlificStub, serving_prolific
 from tests.support.studies import prolific_study
 from tests.support.studies.prolific_study import PLAN, TERMS, open_study, publish, take_part
@@ -104,7 +105,12 @@ def test_the_draft_has_what_the_task_and_its_plan_say(
         ({"filters": "age"}, "no filter"),
         ({"filters": "shoe-size=4"}, "Prolific has no filter"),
         ({"filters": "age=young"}, "does not fit"),
+        ({"devices": ()}, "No device is chosen: tick at least one."),
         ({"filters": "age=a..b"}, "no number"),
+        ({"filters": "age=18..inf"}, "no number"),
+        ({"filters": "age=nan..40"}, "no number"),
+        ({"filters": "age=1e999..40"}, "no number"),
+        ({"filters": "age=.."}, "neither a lowest nor a highest"),
         ({"filters": "fluent-languages=Klingon"}, "it has: 19 .English."),
         ({"filters": "age=18..40\nage=50..60"}, "stands twice"),
     ],
@@ -220,9 +226,14 @@ def test_measured_time_sets_the_reward(study: Context, owner: Person, stub: Prol
     for number, minutes in enumerate((8, 10, 14), 1):
         take_part(study, stub, remote, number, minutes=minutes)
     report = draft_study(study, owner, "demo", Draft(places=5))
-    # 4 instances took 10 minutes in the median; at 9.00 an hour that is 1.50, or a cent more for the parts of seconds
+    # 4 instances took 10 minutes in the median, or 11 with parts of a second; the reward is for the minutes told
     told = {line.what: line.words for line in report.lines}
-    assert told["Reward"] in ("1.50 GBP a person, 9 an hour", "1.51 GBP a person, 9 an hour")
+    assert (told["Time"], told["Reward"]) in (
+        ("10 minutes", "1.50 GBP a person, 9 an hour"),
+        ("11 minutes", "1.65 GBP a person, 9 an hour"),
+    )
+    told = {line.what: line.words for line in draft_study(study, owner, "demo", Draft(minutes=20.2)).lines}
+    assert (told["Time"], told["Reward"]) == ("21 minutes", "3.15 GBP a person, 9 an hour")
 
 
 def test_places_are_added_for_work_that_came_back(study: Context, owner: Person, stub: ProlificStub) -> None:
@@ -274,3 +285,64 @@ def test_no_places_are_added_before_it_is_known_what_came_of_the_last(
     assert stub.studies[remote]["total_available_places"] == 8
     settle(study, owner, "demo", number)
     assert top_up(study, owner, "demo", more=2).confirm == "make 10 places of 8 for demo"
+
+
+def test_a_deleted_or_a_second_draft_stands_in_nobodys_way(
+    study: Context, owner: Person, stub: ProlificStub
+) -> None:
+    draft_study(study, owner, "demo", DRAFT, dry_run=False)
+    draft_study(study, owner, "demo", replace(DRAFT, title="Second"), dry_run=False)
+    first, second = stub.studies
+    del stub.studies[second]
+    report = publish_study(study, owner, "demo")
+    publish_study(study, owner, "demo", confirm=report.confirm, dry_run=False)
+    assert stub.studies[first]["status"] == "ACTIVE"
+    # what was deleted or published can be drafted again, and once
+    for again in (DRAFT, replace(DRAFT, title="Second")):
+        draft_study(study, owner, "demo", again, dry_run=False)
+        with pytest.raises(InputError, match="not asked for twice"):
+            draft_study(study, owner, "demo", again, dry_run=False)
+    assert len(stub.studies) == 3
+    # the newest are drafts: places are added to the study that is out
+    assert top_up(study, owner, "demo", more=1).confirm == "make 4 places of 3 for demo"
+
+
+def test_a_draft_in_another_currency_is_another(study: Context, owner: Person, stub: ProlificStub) -> None:
+    for currency in ("GBP", "USD"):
+        plans.set_plan(study, owner, "demo", replace(PLAN, terms=replace(TERMS, currency=currency)))
+        draft_study(study, owner, "demo", DRAFT, dry_run=False)
+    assert len(stub.studies) == 2
+
+
+def test_no_places_are_added_without_a_study_that_is_out(
+    study: Context, owner: Person, stub: ProlificStub
+) -> None:
+    draft_study(study, owner, "demo", DRAFT, dry_run=False)
+    with pytest.raises(InputError, match="publish it first"):
+        top_up(study, owner, "demo", more=1)
+
+
+def test_low_pay_is_a_warning_and_no_failure(study: Context, owner: Person, stub: ProlificStub) -> None:
+    plans.set_plan(study, owner, "demo", replace(PLAN, terms=replace(TERMS, hourly_rate=5)))
+    report = draft_study(study, owner, "demo", DRAFT, dry_run=False)
+    assert report.failed == 0 and len(stub.studies) == 1
+    assert any("Prolific asks for at least 6 GBP" in line.words for line in report.lines)
+
+
+def test_a_task_without_instances_is_named(study: Context, owner: Person, stub: ProlificStub) -> None:
+    add_task(study, owner, Task("empty", "Empty"))
+    plans.set_plan(study, owner, "empty", PLAN)
+    with pytest.raises(InputError, match="“empty” has no instances yet: import some first"):
+        draft_study(study, owner, "empty", DRAFT)
+
+
+def test_who_is_at_work_is_counted_with_what_they_will_do(
+    study: Context, owner: Person, stub: ProlificStub
+) -> None:
+    plans.set_plan(study, owner, "demo", replace(PLAN, batch=1))
+    remote = publish(study, owner, stub, places=2)
+    take_part(study, stub, remote, 1)
+    take_part(study, stub, remote, 2, instances=1)
+    # of 12 evaluations of an instance one person did 4 and another is to do 4: one more person does the rest
+    report = top_up(study, owner, "demo")
+    assert report.confirm == "make 3 places of 2 for demo" and "one person does 4" in report.lines[0].words

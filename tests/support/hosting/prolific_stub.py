@@ -41,6 +41,7 @@ class ProlificStub:
         self.submissions: dict[str, dict[str, Any]] = {}
         self.bulks: dict[str, list[tuple[str, int]]] = {}
         self.messages: list[dict[str, Any]] = []
+        self.made = 0
         self.calls: list[str] = []
         self.struck: list[str] = []
         self.paid: list[tuple[str, int]] = []
@@ -138,7 +139,8 @@ class ProlificStub:
         codes = [code["code"] for code in body["completion_codes"]]
         if len(set(codes)) < len(codes) or not codes or not isinstance(body["reward"], int):
             return _error(400, {"completion_codes": ["Each code must be unique within a study."]})
-        number = f"{len(self.studies) + 1:024x}"
+        self.made += 1
+        number = f"{self.made:024x}"
         self.studies[number] = body | {
             "id": number, "status": "UNPUBLISHED", "places_taken": 0, "presentment_currency_code": self.currency,
             "total_cost": body["reward"] * body["total_available_places"] * 4 / 3,

@@ -13,6 +13,7 @@ from coeval.store.queries.crowd import prolific as record
 from coeval.study.access import Context
 from coeval.study.crowd.arriving import require_plan
 from coeval.study.crowd.prolific.client import Client, RefusedError, UnansweredError
+from coeval.study.crowd.prolific.models import RemoteStudy
 
 NO_TOKEN = (
     "There is no PROLIFIC_TOKEN: make a token in Prolific's settings, set PROLIFIC_TOKEN where CoEval runs, and start"
@@ -74,17 +75,30 @@ class Desk:
         """The studies drafted from this task, oldest first."""
         return [one.remote for one in self.asked if one.kind is Kind.DRAFT and one.outcome is Outcome.DONE]
 
-    def require_study(self) -> str:
-        """The newest study drafted from this task.
+    def find_study(self, study: str) -> RemoteStudy | None:
+        """A study as Prolific has it; None where it was deleted there."""
+        try:
+            return self.client.get_study(study)
+        except RefusedError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def require_study(self, *, out: bool = False) -> RemoteStudy:
+        """The newest study drafted from this task that Prolific still knows; with ``out``, that is no draft any more.
 
         Raises:
             InputError: there is none.
         """
-        if not self.studies:
-            raise InputError(
-                f"There is no study at Prolific for “{self.task.slug}” yet: create a draft first."
-            )
-        return self.studies[-1]
+        drafts = 0
+        for number in reversed(self.studies):
+            study = self.find_study(number)
+            if study and not (out and study.is_draft):
+                return study
+            drafts += study is not None
+        if drafts:
+            raise InputError(f"The study for “{self.task.slug}” is still a draft: publish it first.")
+        raise InputError(f"There is no study at Prolific for “{self.task.slug}” yet: create a draft first.")
 
     def begin(self, asked: Asked, *, again: bool = False) -> int:
         """Record what is about to leave; gives its number. ``again``: twice is the same as once at Prolific.

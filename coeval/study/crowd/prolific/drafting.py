@@ -16,7 +16,6 @@ from coeval.errors import InputError
 from coeval.store.queries import tasks
 from coeval.store.queries.people import participants
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.crowd.prolific.client import RefusedError
 from coeval.study.crowd.prolific.desk import (
     Desk,
     Line,
@@ -26,7 +25,7 @@ from coeval.study.crowd.prolific.desk import (
     say_money,
 )
 from coeval.study.crowd.prolific.filters import read_filters, say_filter
-from coeval.study.crowd.prolific.models import UNPUBLISHED, RemoteStudy
+from coeval.study.crowd.prolific.models import RemoteStudy
 from coeval.study.crowd.prolific.rules import LEAST_PER_HOUR, compute_reward, count_people, measure_minutes
 from coeval.study.crowd.proof import build_address, build_key
 
@@ -74,6 +73,7 @@ def draft_study(context: Context, person: Person, slug: str, draft: Draft, *, dr
         report = Report("The draft", tuple(_tell(desk, body)), desk.plan.terms.currency, dry=dry_run)
         if dry_run:
             return report
+        body["internal_name"] = _name(desk, body)
         asked = Asked(
             Kind.DRAFT, "", (Item(body["internal_name"], slug),), desk.plan.terms.currency,
             f"{body['name']}: {body['total_available_places']} places at {say_money(body['reward'])}",
@@ -91,10 +91,11 @@ def publish_study(
     """Publish the newest draft, from when on people come and cost money; or say what that would be.
 
     Raises:
-        InputError: the confirmation is not as asked, or the draft is not what it was when it was made.
+        InputError: the confirmation is not as asked; or the newest study is no draft, or has another address or
+            currency than the plan.
     """
     with open_desk(context, person, slug) as desk:
-        study = desk.client.get_study(desk.require_study())
+        study = desk.require_study()
         _check_draft(desk, study)
         cost = round(study.reward) * study.total_available_places
         wanted = f"publish {slug} for {study.total_available_places} people"
@@ -119,7 +120,7 @@ def _publish(desk: Desk, study: str) -> str:
 
 
 def _check_draft(desk: Desk, study: RemoteStudy) -> None:
-    if study.status != UNPUBLISHED:
+    if not study.is_draft:
         raise InputError(
             f"The study {study.id} is {study.status.lower()} at Prolific: only a draft can be published."
         )
@@ -155,8 +156,11 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
     with desk.context.store.read() as db:
         people = participants.list_participants(db, desk.task.id)
         spread = participants.count_places(db, desk.task.id)
-    minutes = _choose_minutes(draft, people, desk.plan)
     instances = sum(n for _, _, n in spread)
+    if not instances:
+        raise InputError(f"“{desk.task.slug}” has no instances yet: import some first.")
+    # the reward is for the whole minutes that people are told
+    minutes = math.ceil(_choose_minutes(draft, people, desk.plan))
     places = draft.places or count_people(instances * desk.plan.per_instance, min(desk.plan.quota, instances))
     if not 1 <= places <= MAX_PLACES:
         raise InputError(f"The places are {places}: choose 1 to {MAX_PLACES:,}.")
@@ -170,7 +174,7 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
         "prolific_id_option": "url_parameters",
         "completion_codes": list(_build_codes(desk.plan, draft)),
         "total_available_places": places,
-        "estimated_completion_time": math.ceil(minutes),
+        "estimated_completion_time": minutes,
         "reward": compute_reward(minutes, desk.plan.terms.hourly_rate),
         "device_compatibility": _choose_devices(draft),
         "filters": read_filters(draft.filters, desk.client.list_filters) if draft.filters.strip() else [],
@@ -179,8 +183,14 @@ def _build(desk: Desk, draft: Draft) -> dict[str, Any]:
     if desk.plan.terms.proof == Proof.TOKEN:
         body["is_external_study_url_secure"] = True
     _check_screen_out(draft, body["reward"])
-    mark = hashlib.sha256(repr(sorted(body.items())).encode()).hexdigest()[:12]
-    return body | {"internal_name": f"CoEval {desk.task.slug} {mark}"}
+    return body
+
+
+def _name(desk: Desk, body: Mapping[str, Any]) -> str:
+    """What a draft is known by at Prolific: the same for the same, until one before was published or deleted."""
+    past = sum(study is None or not study.is_draft for study in map(desk.find_study, desk.studies))
+    said = repr((sorted(body.items()), desk.plan.terms.currency, past))
+    return f"CoEval {desk.task.slug} {hashlib.sha256(said.encode()).hexdigest()[:12]}"
 
 
 def _check_plan(desk: Desk) -> None:
@@ -216,7 +226,9 @@ def _choose_minutes(draft: Draft, people: list[Participant], plan: Plan) -> floa
 
 def _choose_devices(draft: Draft) -> list[str]:
     unknown = [name for name in draft.devices if name not in DEVICES]
-    if unknown or not draft.devices:
+    if not draft.devices:
+        raise InputError("No device is chosen: tick at least one.")
+    if unknown:
         raise InputError(f"“{', '.join(unknown)}” is no device known here: choose of {', '.join(DEVICES)}.")
     return list(draft.devices)
 
@@ -266,7 +278,8 @@ def _tell(desk: Desk, body: Mapping[str, Any]) -> Iterator[Line]:
     yield Line("Reward", f"{say_money(reward, terms.currency)} a person, {terms.hourly_rate:g} an hour")
     least = LEAST_PER_HOUR.get(terms.currency.upper(), 0)
     if terms.hourly_rate < least:
-        yield Line("Reward", f"Prolific asks for at least {least:g} {terms.currency} an hour", failed=True)
+        # the draft is made all the same: this is no failure
+        yield Line("Warning", f"Prolific asks for at least {least:g} {terms.currency} an hour")
     places = body["total_available_places"]
     yield Line("Places", f"{places}, before Prolific's fee", places * reward)
     for code in body["completion_codes"]:
@@ -282,11 +295,7 @@ def find_made(desk: Desk, mark: str) -> str:
     return next((one.id for one in desk.client.list_drafts() if one.internal_name == mark), "")
 
 
-def is_published(desk: Desk, study: str) -> bool | None:
-    """Whether a study left its draft; None where Prolific does not know it."""
-    try:
-        return desk.client.get_study(study).status != UNPUBLISHED
-    except RefusedError as error:
-        if error.status == 404:
-            return None
-        raise
+def is_published(desk: Desk, study: str) -> bool:
+    """Whether a study left its draft; not where Prolific does not know it."""
+    found = desk.find_study(study)
+    return found is not None and not found.is_draft

@@ -5,6 +5,7 @@ A line is ``filter=value, value`` or ``filter=18..40``; see https://docs.prolifi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -59,6 +60,11 @@ def _read(line: str, known: Mapping[str, RemoteFilter]) -> dict[str, Any]:
         if not dots or one.type != "range":
             form = f"{name}=18..40" if one.type == "range" else f"{name}=value, value"
             raise InputError(f"“{line[:80]}” does not fit this filter: write {form}.")
+        if not (low or high):
+            raise InputError(
+                f"“{line[:80]}” has neither a lowest nor a highest value: write {name}=18..40, {name}=18.. or"
+                f" {name}=..40."
+            )
         return {
             "filter_id": name,
             "selected_range": {"lower": _number(low, line), "upper": _number(high, line)},
@@ -82,6 +88,8 @@ def _number(text: str, line: str) -> float | int | None:
         return None
     try:
         value = float(text)
+        if not math.isfinite(value):
+            raise ValueError
     except ValueError:
         raise InputError(f"“{line[:80]}” holds “{text[:20]}”, which is no number: write 18..40.") from None
     return int(value) if value.is_integer() else value

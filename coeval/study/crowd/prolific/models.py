@@ -37,6 +37,10 @@ class RemoteStudy(BaseModel):
     _status = field_validator("status", mode="before")(_plain)
 
     @property
+    def is_draft(self) -> bool:
+        return self.status == UNPUBLISHED
+
+    @property
     def currency(self) -> str:
         return (self.presentment_currency_code or self.currency_code or "").upper()
 

@@ -12,9 +12,8 @@ from coeval.domain.crowd import Asked, Item, Kind
 from coeval.errors import InputError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.overview import Row, get_overview
-from coeval.study.crowd.prolific.client import RefusedError
 from coeval.study.crowd.prolific.desk import Act, Desk, Line, Report, each, open_desk
-from coeval.study.crowd.prolific.models import AWAITING, UNPUBLISHED, RemoteStudy, RemoteSubmission
+from coeval.study.crowd.prolific.models import AWAITING, RemoteStudy, RemoteSubmission
 from coeval.study.crowd.prolific.rules import check_rejection, find_obstacle
 
 MAX_REASON = 2000
@@ -87,23 +86,14 @@ def read_live(desk: Desk) -> Live:
     rows = {
         row.participant.session: row for row in get_overview(desk.context, desk.person, desk.task.slug).people
     }
-    studies = [study for study in map(partial(_find_study, desk), desk.studies) if study]
+    studies = [study for study in map(desk.find_study, desk.studies) if study]
     entries = [
         Entry(remote, study, rows.get(remote.id))
         for study in studies
-        if study.status != UNPUBLISHED
+        if not study.is_draft
         for remote in desk.client.list_submissions(study.id)
     ]
     return Live(tuple(studies), tuple(entries))
-
-
-def _find_study(desk: Desk, study: str) -> RemoteStudy | None:
-    try:
-        return desk.client.get_study(study)
-    except RefusedError as error:
-        if error.status == 404:
-            return None
-        raise
 
 
 @use_case(OWNERS)

@@ -69,7 +69,7 @@ def _look(desk: Desk, asked: Asked) -> tuple[bool, str, str]:
         return bool(made), made, f"the draft {made} is there" if made else "no such draft is there"
     if asked.kind is Kind.PUBLISH:
         out = is_published(desk, asked.study)
-        return bool(out), asked.study, "the study is published" if out else "the study is not published"
+        return out, asked.study, "the study is published" if out else "the study is not published"
     if asked.kind is Kind.PLACES:
         places = client.get_study(asked.study).total_available_places
         return places >= int(item.key.rpartition(":")[2]), asked.study, f"the study has {places} places"

@@ -20,7 +20,7 @@ from coeval.ui.setup.prolific.prolific_views import live_view, record_view, repo
 from coeval.ui.setup.prolific.review_box import ReviewBox
 
 REFRESH_SECONDS = 30
-"""How often the submissions are read from Prolific again while the tab shows them."""
+"""How often the submissions are read from Prolific again, once the tab has shown some, until the page is left."""
 
 
 class ProlificTab(Tab):
