@@ -59,6 +59,7 @@ class ImportedSubmission:
     opened_at: str = ""
     submitted_at: str = ""
     arm: Arm = Arm.ASSISTED
+    """The arm drawn; of a standing study, the one that came of it (``Submission.outcome``)."""
     run: str = ""
     """Label of the run whose draft was shown; empty where there was none."""
     shown_score: float | None = None

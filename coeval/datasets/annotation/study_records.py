@@ -156,7 +156,8 @@ def _submission(record: dict[str, Any]) -> ImportedSubmission:
         raise ValueError("the planted error cannot be")
     if record["active_ms"] is not None and int(record["active_ms"]) < 0:
         raise ValueError("the time cannot be")
-    if record["arm"] == Arm.UNDRAFTED or record["arm"] == Arm.BLIND and record["shown_score"] is not None:
+    unshown = record["arm"] in (Arm.BLIND, Arm.UNDRAFTED) and record["shown_score"] is not None
+    if unshown or record["arm"] == Arm.UNDRAFTED and record["run"]:
         raise ValueError("the arm cannot be")
     return ImportedSubmission(
         person=_text(record["person"]),
@@ -166,7 +167,7 @@ def _submission(record: dict[str, Any]) -> ImportedSubmission:
         rows=rows,
         opened_at=_text(record["opened_at"]),
         submitted_at=_text(record["submitted_at"]),
-        arm=Arm(record["arm"]),
+        arm=_drawn(record),
         run=_text(record["run"]),
         shown_score=_number(record["shown_score"]),
         planted=_text(record["planted"]),
@@ -174,6 +175,14 @@ def _submission(record: dict[str, Any]) -> ImportedSubmission:
         first_score=_number(record["first_score"]),
         group=None if group is None else Group(group),
     )
+
+
+def _drawn(record: Mapping[str, Any]) -> Arm:
+    """The arm that was drawn: ``undrafted`` is how one came out that would have shown a draft."""
+    arm = Arm(record["arm"])
+    if arm is not Arm.UNDRAFTED:
+        return arm
+    return Arm.ASSISTED if record["first_score"] is None else Arm.FIRST
 
 
 def _text(value: object) -> str:

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from coeval.datasets.hub.tables import CONFIGS, file_of
-from coeval.domain import Person, Study
+from coeval.domain import Arm, Person, Study
 from coeval.errors import InputError
 from coeval.store.queries import tasks
 from coeval.store.queries.bulk import exports
@@ -123,6 +123,31 @@ def test_votes_and_a_whole_task_leave(context: Context, owner: Person, hub: HubS
     assert stand(context, "again").task.guidelines == "One\r\n\u2028two \u202e"
     report = import_hub(context, owner, f"{address}/instances/train", "table")
     assert report.instances == 2 and report.submissions == 0, "one config is a table like others"
+
+
+def test_work_leaves_with_how_it_came_out(context: Context, owner: Person, hub: HubStub) -> None:
+    study = scored(["Ann", "Bo"], n_documents=1)
+    plain = replace(study.submissions[0], arm=Arm.ASSISTED, run="", rows=())
+    run = replace(study.runs[0].run, params={"temperature": 0.5, "endpoint": "http://10.0.0.7:8000/v1"})
+    runs = (replace(study.runs[0], run=run),)
+    import_study(context, owner, replace(study, runs=runs, submissions=(plain, *study.submissions[1:])))
+    with context.store.write() as db:
+        # every draft is made anew after people worked on the first ones
+        db.execute(
+            "INSERT INTO draft"
+            " (run, instance, criterion, attempt, status, score, reason, raw, samples_json, created_at)"
+            " SELECT run, instance, criterion, attempt + 1, status, score, reason, raw, samples_json, created_at"
+            " FROM draft"
+        )
+    address = push(context, owner, "demo")
+    arms = [row["arm"] for row in read_rows(hub, "submissions")]
+    assert arms == [row["arm"] for row in read_rows(hub, "scores")] == ["undrafted"] + ["assisted"] * 7
+    assert "1 where there was no draft to show yet" in hub.files["README.md"].decode()
+    # the address of a model server of somebody's own stays here
+    assert {row["settings"] for row in read_rows(hub, "drafts")} == {'{"temperature": 0.5}'}
+    assert not any(b"10.0.0.7" in content for content in hub.files.values())
+    import_hub(context, owner, address, "again")
+    assert stand(context, "again").submissions[0].arm is Arm.UNDRAFTED
 
 
 def test_a_study_that_was_changed_by_hand_is_refused(context: Context, owner: Person, hub: HubStub) -> None:

@@ -87,7 +87,7 @@ class _Names:
             rows=tuple(replace(row, draft_row=places.get(row.draft_row or 0)) for row in given.rows),
             opened_at=given.opened_at,
             submitted_at=given.submitted_at,
-            arm=given.arm,
+            arm=given.outcome,
             run=label,
             shown_score=given.shown_score,
             planted=given.planted,

@@ -14,7 +14,7 @@ from typing import Any
 
 from coeval.datasets.hub.ours import render_task
 from coeval.datasets.hub.tables import STUDY, file_of, write_table
-from coeval.domain import Arm, Study
+from coeval.domain import Study
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.bulk import exports
@@ -23,6 +23,8 @@ from coeval.study.exporting.formats.label_studio import read_standing_study
 
 EXAMPLES = 5
 """Comments that are shown word for word before anything leaves."""
+PRIVATE = ("endpoint",)
+"""Settings of a run that stay here: the address of a model's server says where somebody works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,7 @@ def write_content(db: Database, slug: str, folder: Path) -> Content:
         study=study,
         counts=counts,
         groups={group: sorted(names) for group, names in sorted(groups.items())},
-        arms=Counter(
-            str(each.arm) if each.run or each.arm is Arm.BLIND else "undrafted" for each in study.submissions
-        ),
+        arms=Counter(str(each.arm) for each in study.submissions),
         planted=sum(bool(each.planted) for each in study.submissions),
         fields=sorted({name for instance in study.instances for name in instance.context}),
         comments=comments,
@@ -133,11 +133,12 @@ def _criteria(study: Study) -> Iterator[Sequence[Any]]:
 def _drafts(study: Study) -> Iterator[Sequence[Any]]:
     for imported in study.runs:
         run = imported.run
-        shared = (run.label, run.protocol, run.model, run.prompt_hash, _json(run.params), int(run.shown))
+        told = {name: value for name, value in run.params.items() if name not in PRIVATE}
+        shared = (run.label, run.protocol, run.model, run.prompt_hash, _json(told), int(run.shown))
         for draft in imported.drafts:
             lines = [{"kind": str(row.kind), "text": row.text} for row in draft.rows]
-            told = (draft.instance, draft.criterion, draft.score, draft.reason, draft.raw)
-            yield (*shared, *told, list(draft.samples), lines)
+            made = (draft.instance, draft.criterion, draft.score, draft.reason, draft.raw)
+            yield (*shared, *made, list(draft.samples), lines)
 
 
 def _submissions(study: Study, alias: _Aliases) -> Iterator[Sequence[Any]]:
