@@ -55,6 +55,10 @@ class UnreachableError(StorageError):
     """The server of the database does not answer, or ended the connection: it may come back."""
 
 
+class BusyError(StorageError):
+    """Others wrote to the database for too long, so nothing was written: it may be tried again."""
+
+
 class SupersededError(StorageError):
     """Another worker has taken over what this one was at, because this one stood still for too long."""
 

@@ -40,9 +40,10 @@ class Hold:
     def __enter__(self) -> Hold:
         self._renewing.start()
         if self.job is not None:
-            # nobody else works for this job: that the lease is renewed tells that it is still at work
-            with self.context.store.write() as db:
-                leases.take_lease(db, f"job {self.job}", self.holder, self.job)
+            # that this is renewed tells that the job is at work; whoever takes the job over takes this away
+            name = f"job {self.job}"
+            self._take_over(name)
+            self._names.append(name)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,7 +55,7 @@ class Hold:
     def take(self, name: str, title: str, *, wait: bool = False) -> None:
         """Take the lease of that name, once whoever has it is gone; ``title`` is how messages call it.
 
-        With ``wait`` whoever is at it may take their time.
+        With ``wait`` whoever is at it may take their time, and so may a worker that this one's job was taken from.
 
         Raises:
             InputError: another worker is at it, and was not cancelled.
@@ -63,7 +64,7 @@ class Hold:
         deadline = time.monotonic() + LEASE.total_seconds()
         while standing is not None and watched is not None:
             if standing.renewed_at != watched.renewed_at:
-                if not wait and not self._is_ending(standing):
+                if not wait and not self._serves_us(standing) and not self._is_ending(standing):
                     raise InputError(
                         f"{title} is being worked on already{_by(standing)}: wait until that is done, or cancel it "
                         "first."
@@ -88,6 +89,10 @@ class Hold:
     def _take_over(self, name: str) -> None:
         with self.context.store.write() as db:
             leases.take_lease(db, name, self.holder, self.job)
+
+    def _serves_us(self, standing: Lease) -> bool:
+        """Whether it is of the same job: of a worker that was taken for gone, and ends when it next writes."""
+        return standing.job is not None and standing.job == self.job
 
     def _is_ending(self, standing: Lease) -> bool:
         if standing.job is None:

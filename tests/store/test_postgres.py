@@ -9,7 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,17 +19,18 @@ import pytest
 
 from coeval.cli.commands import main
 from coeval.datasets.finished_example import SLUG
-from coeval.domain import Person, Plan
-from coeval.errors import InputError, StorageError, UnreachableError
+from coeval.domain import Call, Person, Plan
+from coeval.errors import BusyError, InputError, StorageError, UnreachableError
 from coeval.settings import load_settings
 from coeval.store import Database, IntegrityError, Storage, open_store
 from coeval.store.engines import postgres as postgres_engine
 from coeval.store.engines.health import Health, examine_file
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres import PostgresStore
-from coeval.store.engines.postgres_database import PostgresDatabase
+from coeval.store.engines.postgres_database import REMEMBERED, Answer, PostgresDatabase
 from coeval.store.engines.postgres_schema import create_schema, list_known
 from coeval.store.migrations.registry import migrations
+from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.study import tasks
 from coeval.study.access import OPERATOR, Context
 from coeval.study.exporting.export import export_zip
@@ -241,6 +242,27 @@ def test_rules_of_the_schema_hold_and_a_broken_one_undoes_its_part(address: str)
             other.write().__enter__()
 
 
+def test_what_was_paid_for_waits_until_others_have_written(address: str) -> None:
+    call = Call("a" * 64, 0, "m", "", "{}", response="Rating: 1")
+    with ExitStack() as stack:
+        other, store = (stack.enter_context(closing(PostgresStore(address, patience=n))) for n in (30, 1))
+        pool = stack.enter_context(ThreadPoolExecutor(1))
+        with other.write():
+            with pytest.raises(BusyError, match="Others wrote"), store.write():
+                pass
+            recorded = pool.submit(StoredLedger(store).record_calls, [call])
+            with pytest.raises(TimeoutError):
+                recorded.result(1.5)
+            assert not list_answers(other), "nothing was written"
+        recorded.result(60)
+        assert list_answers(store) == ["Rating: 1"]
+
+
+def list_answers(store: Storage) -> list[str]:
+    with store.read() as db:
+        return [row["response"] for row in db.query("SELECT response FROM call")]
+
+
 def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
     postgres: Server, address: str
 ) -> None:
@@ -334,5 +356,10 @@ def test_the_same_question_is_asked_once_until_something_is_written(address: str
             assert len(list(part.query(ask, ["annotator"]))) == 3
             raise ValueError("undo")
         assert [row["name"] for row in db.query(ask, ["annotator"])] == ["Ana", "Bo"]
+        first = "\n" + ask  # as most statements of several lines begin
+        assert isinstance(db.conn.execute(first, ["owner"]), Answer)
+        for number in range(2 * REMEMBERED):
+            db.conn.execute(ask, [f"role {number}"])
+        assert len(db.conn._known) == REMEMBERED
         db.conn.execute("UPDATE annotator SET role = 'owner' WHERE name = 'Bo'")
         assert list(db.query(ask, ["annotator"])) == [{"name": "Ana"}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -128,11 +128,11 @@ class Sums:
 
 def sum_up(data: Ratings) -> Sums:
     """The sums of everything."""
-    return _sums_of_groups(data, np.zeros(data.n_units, dtype=np.int64), 1)[0]
+    return next(_sums_of_groups(data, np.zeros(data.n_units, dtype=np.int64), 1))
 
 
-def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> list[Sums]:
-    """The sums of each group of units; ``group`` is that of each unit."""
+def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
+    """The sums of each group of units, one at a time: of many raters each is large. ``group`` is that of each unit."""
     sizes = np.where(data.per_unit > 1, data.per_unit, 0)
     paired = sizes[data.unit] > 0
     rater, unit, raters = data.annotator[paired], data.unit[paired], data.n_annotators
@@ -158,9 +158,11 @@ def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> list[Sums]:
         over(y),
         np.bincount(cell, minlength=groups * raters).reshape(groups, raters),
         over(means[unit]),
-        (split @ ratings.T).toarray().reshape(groups, raters, raters),
     )
-    return [Sums(*parts) for parts in zip(*columns, strict=True)]
+    shared = (split @ ratings.T).tocsr()
+    for n, parts in enumerate(zip(*columns, strict=True)):
+        whole: tuple[Any, ...] = (*parts, shared[n * raters : (n + 1) * raters].toarray())
+        yield Sums(*whole)
 
 
 def _all_forms(sums: Sums, confidence: float) -> dict[str, Estimate]:

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from coeval.errors import StorageError, UnreachableError
+from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
 from coeval.store.engines.postgres_database import PostgresDatabase, adapt, list_numbered
 from coeval.store.engines.postgres_schema import APPLIED, ensure_schema, list_applied, list_known
@@ -35,7 +35,7 @@ READERS = 10
 PING_SECONDS = 2
 """How long a balancer's question waits for a connection."""
 CLOCK_SECONDS = 5
-"""How far the clocks of a server and of the database may be apart: leases hold three times as long."""
+"""How far the clocks of a server and of the database may be apart: a lease lasts three times as long."""
 
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
 COUNT_MIGRATIONS = f"SELECT count(*) FROM {APPLIED}"
@@ -106,7 +106,7 @@ class PostgresStore:
         if abs(apart) > CLOCK_SECONDS:
             raise StorageError(
                 f"The clock of this machine is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} that of "
-                f"{self.shown_address}, and may be {CLOCK_SECONDS} s apart: set both by a time server (NTP)."
+                f"{self.shown_address}, at most {CLOCK_SECONDS} s is allowed: set both by a time server (NTP)."
             )
 
     def _open(self) -> None:
@@ -139,8 +139,9 @@ class PostgresStore:
         Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
 
         Raises:
-            StorageError: the server cannot be reached (where that ends the commit itself, all may be kept), or
-                others write for too long.
+            UnreachableError: the server cannot be reached; where that ends the commit itself, all may be kept.
+            BusyError: others write for too long.
+            StorageError: the database takes no more, or cannot hold a value.
         """
         outer: PostgresDatabase | None = getattr(self._local, "db", None)
         if outer is not None:
@@ -226,7 +227,7 @@ class PostgresStore:
         try:
             yield
         except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
-            raise StorageError(
+            raise BusyError(
                 f"Others wrote to {self.shown_address} for more than {self.patience:g} seconds: try again. Nothing was "
                 "written.",
                 "Others are saving just now, so nothing was saved: try again in a moment.",

@@ -17,6 +17,9 @@ from coeval.store.engines.interface import Cursor
 KEPT = 200
 """Rows of an answer that is kept until the end of its transaction; longer ones are seldom asked for twice."""
 
+REMEMBERED = 256
+"""Answers that are kept at a time: a long transaction asks for thousands of lines, each once."""
+
 STREAMED = 5_000
 """Rows of a long answer that the server sends at a time."""
 
@@ -88,7 +91,7 @@ class PostgresConnection:
         Raises:
             sqlite3.IntegrityError: it breaks a rule of the schema, as both engines say it.
         """
-        if not sql.startswith("SELECT"):
+        if sql.lstrip()[:6] != "SELECT":
             self.forget()
             return self._send(sql, values)
         try:
@@ -101,6 +104,8 @@ class PostgresConnection:
         cursor = self._send(sql, values)
         if cursor.rowcount > KEPT:
             return cursor
+        if len(self._known) == REMEMBERED:
+            del self._known[next(iter(self._known))]  # the oldest
         self._known[key] = answer = Answer(cursor.fetchall(), cursor.description)
         return answer.again()
 

@@ -35,9 +35,11 @@ class Worker:
         self.context = context
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._at_work: set[int] = set()
 
     def start(self, job: Job) -> None:
-        self._begin(f"job-{job.id}", lambda: self._run(job))
+        self._at_work.add(job.id)
+        self._begin(f"job-{job.id}", lambda: self._work(job))
 
     def follow(self) -> None:
         """Look from now on for jobs of servers that have ended, and go on with them."""
@@ -68,13 +70,22 @@ class Worker:
                 self.start(job)
 
     def take_over(self) -> Job | None:
-        """Have the oldest job that nobody is at any more, for this server alone; None where there is none."""
-        most = count_takeovers(self.context)
+        """Have the oldest job that nobody is at any more, for this server alone; None where there is none.
+
+        A job that a thread of this process is at is none of them, however long it could not show a sign of life.
+        """
+        most, mine = count_takeovers(self.context), frozenset(self._at_work)
         with self.context.store.read() as db:
-            if jobs.find_abandoned(db, most) is None:
+            if jobs.find_abandoned(db, most, mine) is None:
                 return None
         with self.context.store.write() as db:
-            return jobs.take_over(db, most)
+            return jobs.take_over(db, most, mine)
+
+    def _work(self, job: Job) -> None:
+        try:
+            self._run(job)
+        finally:
+            self._at_work.discard(job.id)
 
     def _run(self, job: Job) -> None:
         try:
@@ -116,14 +127,14 @@ class Worker:
     def _hand_on(self, job: Job) -> None:
         """Leave a job of a server that stops: to the other servers, or to a person where there are none."""
         if count_takeovers(self.context):
-            self._update(job, state=JobState.QUEUED, message="its server stopped; another goes on with it")
+            self._update(job, state=JobState.QUEUED, message="its server stopped; another will go on with it")
         else:
             said = "cut off; start it again to go on where it was"
             self._update(job, state=JobState.CANCELLED, message=said)
 
     def _note(self, job: Job, progress: Progress) -> None:
         more = {} if progress.total is None else {"total": progress.total}
-        with suppress(UnreachableError):
+        with suppress(StorageError):
             self._update(job, done=progress.done, failed=progress.failed, message=str(progress), **more)
 
     def _update(self, job: Job, **values: object) -> None:

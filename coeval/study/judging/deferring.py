@@ -102,7 +102,8 @@ def require_threshold(db: Database, task: Task) -> FrozenJudge:
     frozen = read_frozen(stored)
     if frozen.fitted.deferral is None:
         raise NotFoundError(
-            f"The judge of “{task.slug}” has no threshold: nothing it says told where people agree with it. Draft "
+            f"No threshold was kept for the judge of “{task.slug}”: its confidence did not predict where people agree "
+            "with it. Draft "
             "with several samples or with log-probabilities, or with several judges, and learn again."
         )
     return frozen

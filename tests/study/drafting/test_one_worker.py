@@ -14,7 +14,7 @@ import pytest
 
 from coeval.clock import time_from_now
 from coeval.domain import JobState, Person, Study
-from coeval.errors import InputError, StorageError
+from coeval.errors import InputError, StorageError, SupersededError
 from coeval.store import open_store
 from coeval.store.queries.drafting import leases
 from coeval.study import leases as holding
@@ -165,3 +165,27 @@ def test_a_worker_that_stood_still_writes_nothing_more(served: Context) -> None:
             leases.take_lease(db, "a run", "somebody else")
         with pytest.raises(StorageError, match="taken this over"), served.store.write() as db:
             slept.confirm(db)
+
+
+def test_a_job_that_was_taken_over_waits_for_its_first_worker_which_writes_nothing_more(
+    served: Context, owner: Person
+) -> None:
+    """The first was only slow: it still renews the lease of the run when the second comes."""
+    job = drafting_jobs.start_job(served, owner, "demo", MINE)
+    taken = threading.Event()
+
+    def take_over() -> None:
+        with Hold(served, job=job.id) as second:
+            began.set()
+            second.take("a run", "The run")
+            taken.set()
+
+    began, thread = threading.Event(), threading.Thread(target=take_over)
+    with Hold(served, job=job.id) as first:
+        first.take("a run", "The run")
+        thread.start()
+        assert began.wait(60) and not taken.wait(0.3)
+        with pytest.raises(SupersededError, match="taken this over"), served.store.write() as db:
+            first.confirm(db)
+    thread.join(60)
+    assert taken.is_set()

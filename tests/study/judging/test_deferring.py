@@ -65,7 +65,7 @@ def test_a_run_without_probabilities_or_samples_has_no_threshold(context: Contex
     seal_task(context, OPERATOR, "demo")
     assert fit_judge(context, OPERATOR, "demo", wishes=THRESHOLD).fitted.deferral is None
     for call in (list_deferred, assign_deferred):
-        with pytest.raises(NotFoundError, match="has no threshold.*log-probabilities"):
+        with pytest.raises(NotFoundError, match="No threshold was kept.*log-probabilities"):
             call(context, OPERATOR, "demo")
 
 

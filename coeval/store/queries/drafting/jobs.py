@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Job, JobState
 from coeval.store.engines.interface import Database
-from coeval.store.engines.statements import get_row, insert, to_json
+from coeval.store.engines.statements import get_row, insert, rows, to_json
 from coeval.store.queries.drafting.leases import LIVE, live_since
 
 CUT_OFF = (
@@ -85,16 +86,16 @@ def has_interrupted(db: Database, after: int = 0) -> bool:
     return get_row(db, sql, {"after": after, **live_since()}) is not None
 
 
-def find_abandoned(db: Database, before: int) -> Job | None:
-    """The oldest job that nobody is at any more, and that was taken over fewer than ``before`` times."""
-    sql = f"SELECT * FROM job WHERE {CUT_OFF} AND takeovers < :before ORDER BY id LIMIT 1"
-    row = get_row(db, sql, {"before": before, **live_since()})
-    return _job(row) if row else None
+def find_abandoned(db: Database, before: int, but: Collection[int] = ()) -> Job | None:
+    """The oldest job ``but`` these that nobody is at any more, and that was taken over fewer than ``before`` times."""
+    sql = f"SELECT * FROM job WHERE {CUT_OFF} AND takeovers < :before ORDER BY id"
+    found = map(_job, rows(db, sql, {"before": before, **live_since()}))
+    return next((job for job in found if job.id not in but), None)
 
 
-def take_over(db: Database, before: int) -> Job | None:
+def take_over(db: Database, before: int, but: Collection[int] = ()) -> Job | None:
     """Queue the oldest abandoned job for whoever asks, and give it; None where there is none."""
-    job = find_abandoned(db, before)
+    job = find_abandoned(db, before, but)
     if job is not None:
         update_job(db, job.id, state=JobState.QUEUED, takeovers=job.takeovers + 1)
     return job

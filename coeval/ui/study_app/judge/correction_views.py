@@ -75,7 +75,7 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
     if frozen is None:
         return [el("p", "Learn first: it says when a person should be asked.")]
     if frozen.fitted.deferral is None or deferred is None:
-        said = "No threshold was kept: nothing that the judge says told where people agree with it."
+        said = "No threshold was kept: the judge’s confidence did not predict where people agree with it."
         remedy = (
             "Several samples, log-probabilities or several judges give it a confidence to learn one from."
         )
