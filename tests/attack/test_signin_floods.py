@@ -130,8 +130,9 @@ def test_an_address_is_what_trusted_proxies_say_and_nobody_else(
 
 def test_a_space_s_visitor_cannot_choose_an_address(tmp_path: Path) -> None:
     from coeval.settings import SPACE_OAUTH
+    from coeval.ui.health import Draining
     from coeval.ui.run import _config
 
     settings = load_settings(dict.fromkeys(SPACE_OAUTH, "x"), db=tmp_path / "coeval.db")
-    config = _config(Context(Store(settings.db), settings), "127.0.0.1", 0)
+    config = _config(Context(Store(settings.db), settings), "127.0.0.1", 0, Draining())
     assert "*" not in config.forwarded_allow_ips and "10.0.0.0/8" in config.forwarded_allow_ips

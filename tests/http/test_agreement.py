@@ -435,7 +435,7 @@ def test_every_section_draws_its_charts(page: Any, live: LiveServer) -> None:
     for name in SECTIONS:
         open_section(page, name)
         page.wait_for_function(
-            DRAWN, arg=3 if name in ("agreement", "changes", "model") else 2, timeout=20_000
+            DRAWN, arg=3 if name in ("agreement", "changes", "model") else 2, timeout=60_000
         )
         labels = page.locator("#agreement-charts .vega-embed").evaluate_all(
             "all => all.map(e => e.ariaLabel)"

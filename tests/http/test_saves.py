@@ -20,6 +20,6 @@ def test_a_few_people_flat_out_lose_nothing(tmp_path: Path, monkeypatch: pytest.
     row = asyncio.run(saves.run_case(path, people=8, seconds=2, pace=0.0))
     assert row["confirms"] > 8 and (row["errors"], row["lost"]) == (0, 0), row["first error"]
     assert saves.list_missed([row | {"errors": 1, "pace": "flat out", "per second": 1.0}], []) == [
-        "1.0 a second flat out, at least 300",
+        "sqlite: 1.0 a second flat out, at least 300",
         "1 saves lost or refused, at most 0",
     ]

@@ -185,5 +185,5 @@ def test_a_job_whose_database_stays_away_goes_on_later(
         Worker(served).start(taken)
         wait_for(served, owner, job.id, JobState.DONE, JobState.FAILED)
     assert find(served, owner, job).state is JobState.DONE
-    # what was under way when the database went for good was answered and lost: two at most
-    assert PAIRS <= stub.paid <= PAIRS + 2
+    # what was under way when the database went for good was answered and lost: two, and two more asked meanwhile
+    assert PAIRS <= stub.paid <= PAIRS + 4

@@ -108,9 +108,10 @@ class DataTab(Tab):
         }
 
 
-def _picked_row(chosen: gr.SelectData) -> str:
-    """The instance of the row that was clicked, wherever sorting has put it."""
-    return str((chosen.row_value or [""])[0])
+def _picked_row(chosen: gr.EventData) -> str:
+    """The instance of the row that was clicked, wherever sorting has put it; "" where a program names none."""
+    row = (chosen._data or {}).get("row_value")
+    return str(row[0]) if isinstance(row, list) and row else ""
 
 
 def _row(state: InstanceState) -> list[str | int]:
