@@ -56,7 +56,8 @@ def act(page: Any, name: str, says: str, *, box: str = "") -> str:
     """Press a button and wait for its report; gives what has to be typed to confirm, where it says so."""
     page.locator(f"#prolific-{name}").click()
     note = page.locator(f"#prolific-{box or name}-note")
-    note.get_by_text(says).first.wait_for()
+    # says what it found instead, where it fails
+    expect(note).to_contain_text(says)
     words = note.locator("strong").all_inner_texts()
     return words[0].partition("write: ")[2] if words else ""
 

@@ -235,10 +235,11 @@ def test_an_older_study_is_brought_up_to_date(packed: Path, there: Context, tmp_
     old = get_schema("m090_stopping_rule")
     parts = read_parts(packed)
     manifest = json.loads(parts["manifest.json"])
-    for name, note in list(manifest["tables"].items()):
+    for name in list(manifest["tables"]):
         if name not in old.names:
             del manifest["tables"][name], parts[f"tables/{name}.jsonl"]
             continue
+        note = manifest["tables"][name]
         kept = [note["columns"].index(column) for column in old.get(name).columns]
         lines = [json.loads(line) for line in parts[f"tables/{name}.jsonl"].splitlines()]
         note["columns"] = list(old.get(name).columns)
