@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ FIELDS = ("instance", "input", "output", "document", "system", "reference")
 
 CHATS = ("messages", "conversation", "conversations")
 """Columns that hold a conversation, and stand for the input and the output where a file names neither."""
+
+_MADE_UP = re.compile(r"d[0-9a-f]{12}", re.ASCII)
 
 MAX_NAME = 1_000
 """Longest instance, document or system name, in characters."""
@@ -95,6 +98,15 @@ def name_document(text: str) -> str:
     True
     """
     return "d" + hashlib.sha256(text.strip().encode()).hexdigest()[:12]
+
+
+def is_made_up(document: str) -> bool:
+    """Whether a document's name was made by ``name_document``, so that it tells a reader nothing.
+
+    >>> is_made_up(name_document("What is snow?")), is_made_up("dream-7")
+    (True, False)
+    """
+    return _MADE_UP.fullmatch(document) is not None
 
 
 @dataclass(frozen=True, slots=True)

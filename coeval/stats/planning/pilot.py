@@ -35,12 +35,14 @@ class Difference:
 class Pilot:
     """What is known before planning.
 
-    ``documents`` many (of kind ``kind``) gave the alpha, the mean over criteria, and the differences of systems;
+    ``scored`` documents (of kind ``kind``) have a score. Those with scores of two people, ``documents`` many, gave the
+    alpha, the mean over criteria, and the differences of systems;
     ``item``, ``person`` and ``residual`` are the variance components of one criterion, the mean over criteria.
     """
 
     source: str
     kind: str
+    scored: int
     documents: int
     alpha: Estimate
     differences: list[Difference]
@@ -78,10 +80,9 @@ def pilot_of(study: StudyFrames) -> Pilot:
         float(np.mean([getattr(part, name) for part in known])) if known else np.nan
         for name in ("item", "person", "residual")
     ]
-    documents = int(alpha.details.get("clusters", 0))
-    return Pilot(
-        "scores", study.clusters.kind, documents, alpha, _differences(study), shares[0], shares[1], shares[2]
-    )
+    scored, documents = study.clusters.of(study.scored["unit"]).n, int(alpha.details.get("clusters", 0))
+    known_so_far = ("scores", study.clusters.kind, scored, documents, alpha, _differences(study))
+    return Pilot(*known_so_far, shares[0], shares[1], shares[2])
 
 
 def _differences(study: StudyFrames) -> list[Difference]:
@@ -141,7 +142,7 @@ def pilot_from(assumed: Assumed, *, seed: int = 0) -> Pilot:
     sums = [np.column_stack([scores[:, j].sum(axis=(1, 2)), np.full(d, k * p)]) for j in range(s)]
     differences = [_difference("A", "B", sums[0], sums[1], DOCUMENTS)] if s > 1 else []
     alpha = mean_alpha(parts, [clusters] * k)
-    return Pilot("assumed", DOCUMENTS, d, alpha, differences, means[0], means[1], means[2])
+    return Pilot("assumed", DOCUMENTS, d, d, alpha, differences, means[0], means[1], means[2])
 
 
 def _check(assumed: Assumed) -> None:

@@ -12,17 +12,22 @@ from coeval.stats.planning.precision import MOST, POWER, Needed
 def tell_plan(plan: Plan) -> Iterator[str]:
     """What a study needs, a sentence each."""
     pilot, wanted = plan.pilot, plan.wanted
-    if pilot.source == "scores" and not pilot.documents:
+    if pilot.source == "scores" and not pilot.scored:
         yield "Nobody has scored anything yet: plan from assumed spreads, or come back after a pilot."
         return
     yield (
-        f"From the scores of {pilot.documents:,} {pilot.kind} so far."
+        f"From the scores of {_count(pilot.scored, pilot.kind)} so far."
         if pilot.source == "scores"
         else "From the spreads that were assumed, not from scores."
     )
     if not pilot.alpha.defined or plan.alpha.documents is None and not pilot.alpha.details.get("se"):
         reason = pilot.alpha.reason or f"{pilot.documents} {pilot.kind} show no spread"
-        yield f"Nothing can be planned from these scores for agreement: {reason}."
+        remedy = (
+            ""
+            if pilot.documents
+            else " Have two people score the same outputs, or plan from assumed spreads."
+        )
+        yield f"Nothing can be planned from these scores for agreement: {reason}.{remedy}"
     else:
         yield (
             f"Alpha, the mean over criteria, is {pilot.alpha:.2f}; for ±{wanted.width:g} on it you need "
@@ -35,11 +40,17 @@ def tell_plan(plan: Plan) -> Iterator[str]:
             f"{pair.a} against {pair.b} ({float(pair.value):+.2f} points): to tell {wanted.points:g} points from none "
             f"with a chance of {POWER:.0%} you need {told}; for ±{wanted.points:g} points, {width}."
         )
+    if plan.people is None and not pilot.documents:
+        return  # the reason is told: it is the same one
     if plan.people is None:
         yield "How many people a dependable mean needs cannot be told: the items do not differ by more than chance."
     else:
         who = "1 person is" if plan.people == 1 else f"{plan.people:,} people are"
         yield f"For a mean dependable to {wanted.phi:g} (phi, a D-study), {who} needed for each item."
+
+
+def _count(n: int, kind: str) -> str:
+    return f"{n:,} {kind.removesuffix('s') if n == 1 else kind}"
 
 
 def tell_needed(needed: Needed, kind: str) -> str:

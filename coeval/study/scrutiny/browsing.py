@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from coeval.datasets.tables.instances import is_made_up
 from coeval.domain import Criterion, Draft, Instance, InstanceState, Only, Person, Remark, Submission
 from coeval.errors import NotFoundError
 from coeval.store.queries import criteria, tasks
@@ -37,13 +38,17 @@ class InstanceView:
 def list_instances(
     context: Context, person: Person, slug: str, *, search: str = "", system: str = "", only: Only = Only.ALL
 ) -> list[InstanceState]:
-    """Look through a task's instances: all, or those that hold some words, are of a system, or need a look."""
+    """Look through a task's instances: all, or those that hold some words, are of a system, or need a look.
+
+    A document that no column names has none in the list: the name that it is kept under is made from its input.
+    """
     with context.store.read() as db:
         task = require_task(db, slug)
         run = drafts.get_shown_run(db, task.id)
-        return browsing.list_states(
+        states = browsing.list_states(
             db, task.id, run.id if run else None, search=search.strip(), system=system, only=only, limit=MOST
         )
+    return [replace(state, document="") if is_made_up(state.document) else state for state in states]
 
 
 @use_case(OWNERS)

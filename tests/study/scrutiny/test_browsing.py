@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from coeval.domain import ImportedRun, Instance, Only, Person, Study
 from coeval.errors import NotAllowedError, NotFoundError
 from coeval.study.access import Context
-from coeval.study.importing.importing import import_study
+from coeval.study.importing.importing import import_file, import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.browsing import list_instances, list_systems, view_instance
 from coeval.study.scrutiny.steps import Where, get_step, mark_instance
@@ -82,6 +83,15 @@ def test_what_a_line_says(looked_through: Context, owner: Person) -> None:
         "100%_!": (0, 0, 0, None, 0, 0),
     }
     assert list_systems(looked_through, owner, "demo") == ["a", "b"]
+
+
+def test_a_document_without_a_column_has_no_name(context: Context, owner: Person, tmp_path: Path) -> None:
+    given = tmp_path / "given.csv"
+    for column in ("document", "page"):
+        given.write_text(f"input,output,{column}\nWhy?,Because.,seven\n", encoding="utf-8")
+        import_file(context, owner, given, column)
+    named = [list_instances(context, owner, column)[0].document for column in ("document", "page")]
+    assert named == ["seven", ""]
 
 
 def test_everything_of_one_instance(looked_through: Context, owner: Person) -> None:

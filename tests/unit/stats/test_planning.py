@@ -16,7 +16,7 @@ from coeval.stats.planning.precision import documents_for_difference, documents_
 from coeval.stats.planning.sequence import sequence_width
 from coeval.stats.planning.words import tell_plan, tell_progress
 from tests.benchmarks.coverage import Design, alphas_of, simulate, stopping_cells
-from tests.support.studies.stats_frames import simulate_frames
+from tests.support.studies.stats_frames import make_frames, simulate_frames
 
 
 def test_documents_by_hand() -> None:
@@ -76,6 +76,19 @@ def test_a_study_without_scores_plans_nothing_and_says_so() -> None:
     assert plan.alpha.documents is None and plan.people is None and "Nobody has scored anything yet" in told
     progress = follow_rule(StoppingRule(Measure.ALPHA, 0.05, 40), plan.pilot)
     assert not progress.enough and "too few to look at" in progress.reason
+
+
+@pytest.mark.parametrize(
+    ("people", "reason"),
+    [("a", "no unit has ratings by two annotators"), ("ab", "every paired rating is the same")],
+)
+def test_scores_that_cannot_be_compared_are_not_said_to_be_none(people: str, reason: str) -> None:
+    rows = [{"annotator": person, "instance": item, "score": 3} for person in people for item in "123"]
+    told = " ".join(tell_plan(plan_study(pilot_of(make_frames(rows)), Wanted())))
+    assert "Nobody has scored" not in told and told.startswith("From the scores of 3 instances so far.")
+    assert reason in told and told.endswith(
+        "Have two people score the same outputs, or plan from assumed spreads."
+    )
 
 
 def test_a_study_is_planned_from_its_scores() -> None:
