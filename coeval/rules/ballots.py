@@ -186,7 +186,7 @@ def _merge_added(votes: Sequence[tuple[Ballot, Vote]]) -> tuple[Wording, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One criterion of the set to be: its wording, and the proposal it keeps word for word, if any."""
+    """One criterion of the set to be: its wording, and the proposal that it keeps or rewords, if any."""
 
     text: str
     origin: Origin
@@ -233,7 +233,7 @@ def _choose_wording(count: ProposalTally, decision: str | None) -> Chosen | None
         return (
             Chosen(proposal.text, proposal.origin, proposal)
             if text == proposal.text
-            else Chosen(text, Origin.HUMAN)
+            else Chosen(text, Origin.HUMAN, proposal)
         )
     if count.rates.n and count.outcome is None:
         tied = " or ".join(count.tied)
@@ -246,5 +246,5 @@ def _choose_wording(count: ProposalTally, decision: str | None) -> Chosen | None
     if count.outcome is Action.REVISE and len(wordings) > 1:
         raise InputError(f"“{_short(proposal.text)}” has {len(wordings)} new wordings: choose or write one.")
     if count.outcome is Action.REVISE:
-        return Chosen(next(iter(wordings.values())), Origin.HUMAN)
+        return Chosen(next(iter(wordings.values())), Origin.HUMAN, proposal)
     return Chosen(proposal.text, proposal.origin, proposal)

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from coeval.study.access import Context
+from coeval.domain import Task
+from coeval.study.access import OPERATOR, Context
+from coeval.study.importing.importing import import_study
+from tests.conftest import make_study
 from tests.support.hosting.prolific_stub import TOKEN, ProlificStub, serving_prolific
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
@@ -32,6 +35,7 @@ def stub() -> Iterator[ProlificStub]:
 def context(stub: ProlificStub, tmp_path: Path) -> Context:
     context = new_context(tmp_path, PROLIFIC_TOKEN=TOKEN, COEVAL_PROLIFIC_API=stub.url)
     open_study(context, replace(PLAN, per_instance=6))
+    import_study(context, OPERATOR, replace(make_study(1), task=Task("other", "Other")))
     return context
 
 
@@ -175,3 +179,15 @@ def test_a_study_from_its_draft_to_the_last_bonus(owner: Any, context: Context, 
         record.get_by_role("link", name="The record as CSV").click()
     text = taken.value.path().read_text()
     assert "Olu,bonus" in text and TOKEN not in text and TOKEN not in page.content()
+
+    # what was typed for one task's people does not stand there for another's
+    page.locator("#task-picker input").click()
+    page.get_by_role("option", name="Other").click()
+    live.get_by_text("This task is not given out to a crowd").wait_for()
+    page.locator("#task-picker input").click()
+    page.get_by_role("option", name="A task").click()
+    live.get_by_text("places taken").wait_for()
+    for name in ("bonus-confirm", "places-confirm", "text", "reason", "bonus-name"):
+        expect(page.locator(f"#prolific-{name}").locator("textarea, input").first).to_have_value("")
+    expect(page.locator("#prolific-bonus-dry input")).to_be_checked()
+    expect(page.locator("#prolific-bonus-note")).to_have_text("")

@@ -310,7 +310,7 @@ def establish(
         members = [
             kept.get(choice.text)
             or _find_sharper(db, task, choice.text, previous)
-            or Criterion(choice.text, origin=choice.origin, scale=task.scale)
+            or _make_criterion(choice, kept, task)
             for choice in chosen
         ]
         established = criteria.add_criteria_set(db, task.id, members, person.name)
@@ -327,6 +327,14 @@ def _find_sharper(db: Database, task: Task, text: str, previous: CriteriaSet | N
         return None
     guide = sharpen_guide(before.guide, taken[-1].anchors)
     return Criterion(text, before.name, Origin.LLM, before.scale, guide=guide)
+
+
+def _make_criterion(choice: ballots.Chosen, kept: Mapping[str, Criterion], task: Task) -> Criterion:
+    """A new criterion; a new wording of one in force stays on its scale, with its guide."""
+    before = kept.get(choice.proposal.text) if choice.proposal else None
+    if before is None:
+        return Criterion(choice.text, origin=choice.origin, scale=task.scale)
+    return Criterion(choice.text, origin=choice.origin, scale=before.scale, guide=before.guide)
 
 
 def _same_or_refused(

@@ -54,7 +54,7 @@ async def propose_wording(
         run = choose_run(tuple(drafts.list_runs(db, task.id)), judge, slug)
         known = read_corrections(db, task, current, seal, run)
         before = [one for one in corrections.list_wordings(db, task.id) if one.criterion == chosen.id]
-    still_open = next((one for one in before if one.taken is None), None)
+        still_open = _find_open(db, task, chosen)
     if still_open is not None:
         return still_open
     named = model or context.settings.model
@@ -74,7 +74,14 @@ async def propose_wording(
         chosen.id, chosen.text, made.text, made.anchors, made.why, named, proposed_by=person.name
     )
     with context.store.write() as db:
-        return corrections.add_wording(db, task.id, wording)
+        # somebody else may have had one proposed while this model was reading
+        return _find_open(db, task, chosen) or corrections.add_wording(db, task.id, wording)
+
+
+def _find_open(db: Database, task: Task, criterion: Criterion) -> Wording | None:
+    """The wording of a criterion that is still to be taken or left."""
+    known = corrections.list_wordings(db, task.id)
+    return next((one for one in known if one.criterion == criterion.id and one.taken is None), None)
 
 
 def _find_criterion(current: CriteriaSet, text: str, slug: str) -> Criterion:

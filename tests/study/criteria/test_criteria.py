@@ -8,6 +8,7 @@ from coeval.domain import Action, Origin, Person, Proposal, Role, Study, Vote
 from coeval.errors import InputError, NotAllowedError, NotFoundError, StaleError
 from coeval.study.access import Context
 from coeval.study.criteria import rounds
+from coeval.study.criteria.listed import establish_list
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import set_role, sign_in
 from coeval.study.scrutiny.steps import get_step
@@ -101,6 +102,19 @@ def test_a_new_version_reopens_only_what_changed(context: Context, owner: Person
     first = rounds.get_criteria_set(context, owner, "demo", 1)
     assert first and second.criteria[0] == first.criteria[0] and second.criteria[1] != first.criteria[1]
     assert first.criteria[1].text == "Be true."  # an established set never changes
+
+
+def test_a_new_wording_stays_on_the_scale_of_the_old(context: Context, owner: Person, study: Study) -> None:
+    import_study(context, owner, study)
+    establish_list(context, owner, "demo", ["Be true.", "Be brief.\t0-1"])
+    rounds.reopen_criteria(context, owner, "demo")
+    rounds.cast_ballot(
+        context, owner, "demo", 0, votes(context, owner, Action.REVISE, Action.REVISE, added="Be kind.")
+    )
+    made = rounds.establish(context, owner, "demo", added=["Be kind."])
+    assert [(one.text, str(one.scale)) for one in made.criteria] == [
+        ("New: Be true.", "1-5"), ("New: Be brief.", "0-1"), ("Be kind.", "1-5"),
+    ]  # fmt: skip
 
 
 def test_proposals_must_differ(context: Context, voters: list[Person]) -> None:

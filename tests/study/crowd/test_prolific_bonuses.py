@@ -142,6 +142,9 @@ def test_a_bulk_of_which_some_is_there_was_paid_and_never_is_again(
     report = settle(study, owner, "demo", number)
     assert (report.title, report.total, report.failed) == (f"Request {number} was done", 150, 2)
     assert "a1" in report.lines[1].what and "under another name" in report.lines[1].words
+    # the record names them for good
+    kept = list_asked(study, owner, "demo")[-1].answer
+    assert "1 of 3 bonuses are there" in kept and "· a1" in kept and "· a3" in kept and "· a2" not in kept
     monkeypatch.setattr(settling, "WAIT_MINUTES", -1)
     with pytest.raises(InputError, match="is known"):
         settle(study, owner, "demo", number, confirm=f"request {number} did not happen")

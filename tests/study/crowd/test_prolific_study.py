@@ -180,6 +180,14 @@ def test_a_draft_that_nobody_could_come_in_by_is_not_published(
     plans.renew_link(study, owner, "demo")
     with pytest.raises(InputError, match="create a new draft"):
         publish_study(study, owner, "demo")
+    draft_study(study, owner, "demo", DRAFT, dry_run=False)
+    codes = list(stub.studies.values())[-1]["completion_codes"]
+    codes[0]["code"] = "DONE2"
+    with pytest.raises(InputError, match="does not take the code “DONE1”, for who"):
+        publish_study(study, owner, "demo")
+    codes[0]["code"] = "DONE1"
+    assert publish_study(study, owner, "demo").dry
+    stub.studies.popitem()
     stub.currency = "USD"
     draft_study(study, owner, "demo", DRAFT, dry_run=False)
     with pytest.raises(InputError, match="pays in GBP, and this study at Prolific in USD"):

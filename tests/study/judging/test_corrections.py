@@ -12,7 +12,7 @@ import pytest
 
 from coeval.domain import Ballot, Person, Role, Vote
 from coeval.domain.criteria import Action
-from coeval.domain.seals import Part
+from coeval.domain.seals import Part, Wording
 from coeval.errors import InputError, NotAllowedError, NotFoundError, UnreadableAnswerError
 from coeval.judge.artifact.files import parse_judge
 from coeval.judge.learning.learn import Wishes
@@ -176,6 +176,18 @@ def test_a_wording_is_asked_for_anew_once_the_last_is_decided_and_only_then(
     assert not take_wording(context, OPERATOR, "judged", first.id), "no vote on meanings alone"
     second = propose(context)
     assert stub.paid == before + 1 and second.anchors != first.anchors
+
+
+def test_two_who_ask_at_once_get_one_wording(served: tuple[Context, Stub]) -> None:
+    context, stub = served
+    stub.reply = lambda body: f"Criterion: {OVERRATED}\nMeaning of 1: More than page {stub.paid}."
+
+    async def both() -> list[Wording]:
+        ask = [propose_wording(context, OPERATOR, "judged", OVERRATED) for _ in range(2)]
+        return await asyncio.gather(*ask)
+
+    first, second = asyncio.run(both())
+    assert first == second and get_judge_state(context, OPERATOR, "judged").wordings == (first,)
 
 
 def test_an_answer_without_a_wording_is_no_approval_and_trying_again_asks_again(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -15,6 +18,7 @@ from coeval.store.queries.judging import labels, seals
 from coeval.store.queries.judging.corrections import list_dev_reasons
 from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import OPERATOR, Context
+from coeval.study.exporting.export import export_table
 from coeval.study.importing.importing import import_study
 from coeval.study.judging.certifying import certify
 from coeval.study.judging.deferring import assign_deferred, end_asking, list_deferred
@@ -56,6 +60,10 @@ def test_confidence_comes_from_log_probabilities_where_there_are_no_samples(fitt
         line.score for line in deferred.lines
     } == {3}
     assert deferred.judged == 120 and deferred.to_people > len(deferred.lines)
+    target = io.StringIO()
+    export_table(fitted, OPERATOR, "demo", "drafts.csv", target)
+    kept = [json.loads(line["probabilities"]) for line in csv.DictReader(io.StringIO(target.getvalue()))]
+    assert kept and all(len(each) == 5 for each in kept) and [0.2] * 5 in kept
 
 
 def test_a_run_without_probabilities_or_samples_has_no_threshold(context: Context) -> None:

@@ -138,12 +138,12 @@ def test_what_a_round_ends_in_word_for_word() -> None:
     ]
     (chosen,) = choose(tally([SIMPLE], revised), {}, [])
     # two spellings of one wording are one wording, and it is a person's
-    assert (chosen.text, chosen.origin, chosen.proposal) == ("use plain words", Origin.HUMAN, None)
+    assert (chosen.text, chosen.origin, chosen.proposal) == ("use plain words", Origin.HUMAN, SIMPLE)
     kept = tally([SIMPLE], [ballot("Ana", vote(1, APPROVE))])
     assert choose(kept, {}, [" Be true. ", " "]) == (
         Chosen("Use simple words.", SIMPLE.origin, SIMPLE), Chosen("Be true.", Origin.HUMAN),
     )  # fmt: skip
-    assert choose(kept, {1: " Use few words. "}, []) == (Chosen("Use few words.", Origin.HUMAN),)
+    assert choose(kept, {1: " Use few words. "}, []) == (Chosen("Use few words.", Origin.HUMAN, SIMPLE),)
     assert choose(kept, {1: "Use simple words."}, []) == (Chosen("Use simple words.", SIMPLE.origin, SIMPLE),)
     dropped = tally([SIMPLE], [ballot("Ana", vote(1, DELETE))])
     assert choose(dropped, {}, [], approved=[1]) == (Chosen("Use simple words.", SIMPLE.origin, SIMPLE),)

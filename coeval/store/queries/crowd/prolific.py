@@ -15,6 +15,9 @@ WHERE r.task = :task
   AND NOT EXISTS (SELECT 1 FROM prolific_step later WHERE later.request = r.id AND later.id > s.id)
 ORDER BY r.id
 """
+MOST_WORDS = 20_000
+"""Characters of an answer that are kept: enough to name each of the 200 people of a bulk."""
+
 ITEMS = """
 SELECT i.request, i.key, i.subject, i.amount, i.paid_before, i.who
 FROM prolific_item i JOIN prolific_request r ON r.id = i.request WHERE r.task = :task ORDER BY i.id
@@ -58,6 +61,6 @@ def record_step(
 ) -> None:
     """Append what came of a request."""
     insert(
-        db, "prolific_step", request=request, outcome=str(outcome), remote=remote, answer=answer[:2000],
+        db, "prolific_step", request=request, outcome=str(outcome), remote=remote, answer=answer[:MOST_WORDS],
         actor=actor, at=now(),
     )  # fmt: skip

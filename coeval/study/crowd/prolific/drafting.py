@@ -128,11 +128,24 @@ def _check_draft(desk: Desk, study: RemoteStudy) -> None:
         raise InputError(
             "The study's address is not the one in the draft any more, so nobody could come in: create a new draft."
         )
+    _check_codes(desk.plan, study)
     stated = desk.plan.terms.currency.upper()
     if study.currency and study.currency != stated:
         raise InputError(
             f"The plan pays in {stated}, and this study at Prolific in {study.currency}: set the currency and the pay"
             " per hour in Set-up, under Crowd, then create a new draft."
+        )
+
+
+def _check_codes(plan: Plan, study: RemoteStudy) -> None:
+    """Raise where people would be told a code that Prolific does not take."""
+    taken = {one.code for one in study.completion_codes or ()}
+    told = {code: who for term, _, _, who in CODES.values() if (code := getattr(plan.terms, term))}
+    missing = [f"“{code}”, for who {who}" for code, who in told.items() if code not in taken]
+    if taken and missing:
+        raise InputError(
+            f"The draft at Prolific does not take the code {missing[0]}: enter it there, or delete that draft and"
+            " create a new one."
         )
 
 

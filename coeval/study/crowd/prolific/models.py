@@ -17,6 +17,12 @@ def _plain(status: object) -> str:
     return str(status or "").replace("_", " ").upper()
 
 
+class RemoteCode(BaseModel):
+    """A completion code that Prolific takes."""
+
+    code: str = ""
+
+
 class RemoteStudy(BaseModel):
     """A study as Prolific has it."""
 
@@ -25,6 +31,7 @@ class RemoteStudy(BaseModel):
     internal_name: str | None = ""
     status: str = ""
     external_study_url: str | None = ""
+    completion_codes: list[RemoteCode] | None = None
     total_available_places: int = 0
     places_taken: int | None = 0
     reward: float = 0

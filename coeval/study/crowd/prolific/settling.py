@@ -37,7 +37,9 @@ def settle(context: Context, person: Person, slug: str, request: int, *, confirm
         happened, remote, words = _look(desk, asked)
         if happened:
             missed = _find_missed(desk, asked) if asked.kind is Kind.BONUS else ()
-            desk.note(request, Outcome.DONE, remote=remote, answer=f"looked up: {words}")
+            lost = ", ".join(line.what for line in missed)
+            answer = f"looked up: {words}" + (f"; not there: {lost}" if lost else "")
+            desk.note(request, Outcome.DONE, remote=remote, answer=answer)
             done = Line(str(asked.kind), words, asked.amount - sum(line.amount for line in missed))
             return Report(f"Request {request} was done", (done, *missed), asked.currency)
         wanted = f"request {request} did not happen"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import gradio as gr
 
 from coeval.domain import Person
@@ -21,6 +24,15 @@ from coeval.ui.setup.prolific.review_box import ReviewBox
 
 REFRESH_SECONDS = 30
 """How often the submissions are read from Prolific again, once the tab has shown some, until the page is left."""
+FIELDS = (gr.Textbox, gr.Number, gr.Checkbox, gr.CheckboxGroup, gr.Dropdown, gr.Radio)
+
+
+def _find_fields(block: Any) -> Iterator[Any]:
+    """What can be filled in inside a column, box or row."""
+    for child in getattr(block, "children", ()):
+        if isinstance(child, FIELDS):
+            yield child
+        yield from _find_fields(child)
 
 
 class ProlificTab(Tab):
@@ -51,8 +63,17 @@ class ProlificTab(Tab):
         self.on(button.click, self.on_settle, [self.request, confirm], note)
         self.on(refresh.click, self.load)
         self.on(self.clock.tick, self.load, quiet=True)
-        for shown in (*self.drafting.notes, *self.review.notes, note):
+        notes = (*self.drafting.notes, *self.review.notes, note)
+        for shown in notes:
             self.on(shown.change, self.load, quiet=True)
+        # what was typed and shown is about the task before: a confirmation or a message must not reach another's people
+        self.typed = {field: field.value for field in _find_fields(self.doing)}
+        self.typed |= dict.fromkeys(notes)
+        self.on(self.task.input, self.clear, outputs=list(self.typed))
+
+    def clear(self, person: Person, slug: str) -> Update:
+        """Every field as it was to begin with, and no report."""
+        return dict(self.typed)
 
     def load(self, person: Person, slug: str) -> Update:
         if not slug:
