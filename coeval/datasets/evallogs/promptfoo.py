@@ -1,6 +1,6 @@
 """promptfoo's results as JSON (``promptfoo eval --output results.json``), versions 2 and 3 of its summary.
 
-Shape: https://www.promptfoo.dev/docs/configuration/outputs and ``EvaluateResult`` of promptfoo 0.121.
+Shape: https://www.promptfoo.dev/docs/configuration/outputs and ``EvaluateResult`` of promptfoo 0.121 to 0.123.
 """
 
 from __future__ import annotations

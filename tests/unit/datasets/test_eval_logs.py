@@ -17,6 +17,7 @@ DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
 KNOWN = {
     "inspect.eval": "inspect",
     "promptfoo.json": "promptfoo",
+    "promptfoo_eval.json": "promptfoo",
     "deepeval_run.json": "deepeval",
     "deepeval_results.json": "deepeval",
     "langfuse_scores.json": "langfuse",
@@ -104,6 +105,19 @@ def test_promptfoo_keeps_what_each_assertion_said() -> None:
     }
     (rating,) = study.submissions
     assert rating.criterion == "human" and rating.score == 0 and "Too curt for me" in rating.rows[0].text
+    assert study.notes == ("Answers without a text, left out: 1.",)
+
+
+def test_promptfoo_as_promptfoo_writes_it() -> None:
+    study = load("promptfoo_eval.json")
+    beans, roses = study.instances
+    assert beans.input.endswith("When do I sow beans?") and beans.system == "gardener-1"
+    assert (beans.output, roses.output) == ("In May.", '{"month": "May"}') and beans.context["row"] == "01"
+    assert judged(study) == {
+        ("promptfoo", "test 0, prompt 0", "contains: May"): 1,
+        ("promptfoo", "test 1, prompt 0", "contains: March"): 0,
+        ("file://grader.js", "test 0, prompt 0", "kindness"): 0.8,
+    }
     assert study.notes == ("Answers without a text, left out: 1.",)
 
 
