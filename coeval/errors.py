@@ -27,6 +27,10 @@ class NotFoundError(CoevalError):
     """The task, instance, criterion or person named does not exist."""
 
 
+class NotGivenError(NotFoundError):
+    """The instance is there, and was not given to this person."""
+
+
 class NotAllowedError(CoevalError):
     """The person asking may not do this."""
 

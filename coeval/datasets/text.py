@@ -118,9 +118,9 @@ def is_sound(text: str) -> bool:
 def check_text(text: str, place: str) -> str:
     """Return the text unchanged, or raise InputError, ``place`` saying where it stands in the file."""
     if len(text) > MAX_TEXT:
-        raise InputError(
-            f"{place}: has {len(text):,} characters and at most {MAX_TEXT:,} fit; shorten the text."
-        )
+        image = text[:11].lower() == "data:image/"
+        remedy = "make the image smaller, or give its https address" if image else "shorten the text"
+        raise InputError(f"{place}: has {len(text):,} characters and at most {MAX_TEXT:,} fit; {remedy}.")
     if "\0" in text:
         raise InputError(f"{place}: holds a NUL byte, which no text has; save the file again as UTF-8 text.")
     if not _is_unicode(text):

@@ -10,10 +10,14 @@ from dataclasses import dataclass, field, fields
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation; ``role`` is system, user or assistant."""
+    """One turn of a conversation; ``role`` is system, user or assistant.
+
+    ``images`` are addresses and data: URIs, for models that take them.
+    """
 
     role: str
     content: str
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,10 @@ class Request:
             for name in _NAMES
             if name not in _LATER or getattr(self, name) not in (None, "")
         }
-        values["messages"] = [{"role": turn.role, "content": turn.content} for turn in self.messages]
+        values["messages"] = [
+            {"role": turn.role, "content": turn.content} | ({"images": turn.images} if turn.images else {})
+            for turn in self.messages
+        ]
         text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=dict)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -17,6 +17,7 @@ class ColumnRole(StrEnum):
     GROUP = "group"
     SHOWN = "shown to judge and people"
     PEOPLE = "shown to people only"
+    IMAGE = "image"
     HIDDEN = "hidden"
     ASSISTANT_SCORE = "assistant score"
     HUMAN_SCORE = "human score"
@@ -24,17 +25,18 @@ class ColumnRole(StrEnum):
     @property
     def judge_sees(self) -> bool:
         """Whether a column of this role, beside the input and the output, is part of a judge's question."""
-        return self is ColumnRole.SHOWN
+        return self in (ColumnRole.SHOWN, ColumnRole.IMAGE)
 
     @property
     def people_see(self) -> bool:
         """Whether a column of this role, beside the input and the output, is shown to annotators."""
-        return self in (ColumnRole.SHOWN, ColumnRole.PEOPLE)
+        return self in (ColumnRole.SHOWN, ColumnRole.PEOPLE, ColumnRole.IMAGE)
 
 
 CONTEXT_ROLES = (
     ColumnRole.SHOWN,
     ColumnRole.PEOPLE,
+    ColumnRole.IMAGE,
     ColumnRole.HIDDEN,
     ColumnRole.ASSISTANT_SCORE,
     ColumnRole.HUMAN_SCORE,

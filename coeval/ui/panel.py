@@ -18,7 +18,7 @@ import gradio as gr
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
 from coeval.study.access import Context
-from coeval.ui.components.tasks_picker import UNFILLED, TaskPicker, first_task, task_choices
+from coeval.ui.components.tasks_picker import UNFILLED, TaskPicker, first_task, newest_choices, task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person, shown
 
@@ -200,6 +200,7 @@ class Page:
             for event in (door.select, *changes, *([start.then] if tab.at_start else ())):
                 tab.load_on(event)
         self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
+        self.task.focus(self._on_focus, None, self.task, **QUICK)
 
     def _build_tab(self, kind: type[Tab]) -> tuple[Tab, gr.Tab]:
         with gr.Tab(kind.title, id=kind.id) as door:
@@ -216,6 +217,10 @@ class Page:
             # the first tab is open already: to open it again would load it twice
             opened = gr.Tabs(selected=tab) if tab in {kind.id for kind in self.kinds[1:]} else gr.skip()
             return [picker, self.corner(person, slug), opened]
+
+    def _on_focus(self, request: gr.Request) -> gr.Dropdown:
+        with shown_refusals():
+            return newest_choices(self.context, get_person(self.context, request))
 
     def _on_task(self, slug: str | None, request: gr.Request) -> Node:
         with shown_refusals():

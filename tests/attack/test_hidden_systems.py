@@ -8,6 +8,7 @@ import statistics
 import pytest
 
 from coeval.domain import (
+    ColumnRole,
     Criterion,
     EvaluationRow,
     ImportedDraft,
@@ -21,6 +22,7 @@ from coeval.domain import (
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import tells_system
 from coeval.study.access import OPERATOR, Context
+from coeval.study.hosting.image_hosts import set_image_hosts
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import Where, get_aliases, get_step
@@ -123,3 +125,24 @@ def test_texts_beside_the_output_name_no_system(context: Context) -> None:
         step_json(get_step(context, sign_in(context, "Ana")[0], "beside"))["instance"], ensure_ascii=False
     )
     assert "smells" in shown and "column" not in shown and "gpt" not in shown.casefold()
+
+
+def test_nor_does_the_address_of_an_image(context: Context) -> None:
+    name, host = "GPT-4o mini", "https://pics.example.org"
+    photos = {
+        "photo": f"{host}/gpt4omini/1.png",
+        "sketch": f"{host}/1.png",
+        "gpt-4o-mini": f"{host}/2.png",
+        "odd": "http://gpt4omini/1.png",
+    }
+    one = Instance("1", "What is it?", "A bee.", "d", name, context=photos)
+    task = Task("pictures", "A task", columns=dict.fromkeys(photos, ColumnRole.IMAGE))
+    import_study(context, OPERATOR, Study(task, (one,), (Criterion("Be true."),), ()))
+    set_image_hosts(context, OPERATOR, "pics.example.org")
+    ana = sign_in(context, "Ana")[0]
+    sent = step_json(get_step(context, ana, "pictures"), get_aliases(context, ana, "pictures"))
+    shown = {image["name"]: image for image in sent["instance"]["images"]}
+    assert set(shown) == {"photo", "sketch", "odd"} and shown["sketch"]["source"] == photos["sketch"]
+    for hidden in ("photo", "odd"):
+        assert not shown[hidden]["source"] and "says who wrote the output" in shown[hidden]["problem"]
+    assert not tells_system(one, json.dumps(sent["instance"]))

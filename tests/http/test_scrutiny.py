@@ -17,6 +17,7 @@ from coeval.study.crowd import arriving, onboarding, plans
 from coeval.study.crowd.exams import set_keys
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
+from coeval.study.people.teams import set_team
 from coeval.study.scrutiny.steps import Move, get_aliases, get_step
 from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
@@ -73,6 +74,18 @@ def test_nobody_without_a_session(ask: Callable[[str], TestClient]) -> None:
         client.post(f"{BASE}/marks", json={"instance": 1}),
     ):
         assert (answer.status_code, answer.json()["error"]) == (401, "sign_in")
+
+
+def test_an_owner_is_told_why_an_instance_of_others_does_not_open(
+    context: Context, owner: Person, ask: Callable[[str], TestClient]
+) -> None:
+    client = ask(owner.name)
+    assert client.post(f"{BASE}/step?item=2a").json()["instance"]["external_id"] in ("2a", "")
+    others = [sign_in(context, name)[0].name for name in ("Ana", "Ben")]
+    set_team(context, owner, "demo", others, 1)
+    refused = [client.post(f"{BASE}/step?item={name}") for name in ("1a", "1b", "2b")]
+    assert {answer.status_code for answer in refused} == {403}
+    assert "Instance “1a” was not given to you" in refused[0].json()["message"]
 
 
 def test_judge_first_over_the_wire(context: Context, owner: Person, ask: Callable[[str], TestClient]) -> None:

@@ -73,10 +73,22 @@ def build_body(request: Request, abilities: Abilities, *, answers: int = 1) -> d
     return body
 
 
-def _messages(request: Request, abilities: Abilities) -> list[dict[str, str]]:
-    turns = [{"role": turn.role, "content": clean_text(turn.content)} for turn in request.messages]
-    if abilities.system:
-        return turns
+def _messages(request: Request, abilities: Abilities) -> list[dict[str, Any]]:
+    """The turns as they are sent; one with images holds its words and each image as parts of its own."""
+    turns: list[dict[str, Any]] = [
+        {"role": turn.role, "content": clean_text(turn.content)} for turn in request.messages
+    ]
+    if not abilities.system:
+        turns = _without_system(turns)
+    pictures = [turn.images for turn in request.messages if abilities.system or turn.role != "system"]
+    for turn, images in zip(turns, pictures, strict=False):
+        if images:
+            words = {"type": "text", "text": turn["content"]}
+            turn["content"] = [words, *({"type": "image_url", "image_url": {"url": url}} for url in images)]
+    return turns
+
+
+def _without_system(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     system = [turn["content"] for turn in turns if turn["role"] == "system"]
     others = [turn for turn in turns if turn["role"] != "system"]
     if system and others and others[0]["role"] == "user":
@@ -96,8 +108,10 @@ def _ask_for_json(body: dict[str, Any], schema: Mapping[str, object], rung: Rung
     last = next((m for m in reversed(messages) if m["role"] == "user"), None)
     if last is None:
         messages.append({"role": "user", "content": instruction})
-    else:
+    elif isinstance(last["content"], str):
         last["content"] += "\n\n" + instruction
+    else:
+        last["content"][0]["text"] += "\n\n" + instruction
 
 
 _FORM = re.compile(

@@ -19,7 +19,12 @@ from coeval.llm.client.completions import parse_choices, split_completion
 from coeval.llm.client.connection import ClientSettings, connect, resolve_address
 from coeval.llm.client.failures import CallError, Failure, hide, redact, shorten
 from coeval.llm.client.lessons import Lessons
-from coeval.llm.client.refusals import parse_retry_after, read_error_body, status_failure
+from coeval.llm.client.refusals import (
+    image_failure,
+    parse_retry_after,
+    read_error_body,
+    status_failure,
+)
 from coeval.settings import show_address
 
 if TYPE_CHECKING:
@@ -93,7 +98,8 @@ class Client:
                 if less is None and "n" in body and error.kind is Failure.BAD_REQUEST:
                     less = without(abilities, "n")  # whatever it says, one answer may be had
                 if less is None:
-                    raise
+                    has_images = any(turn.images for turn in request.messages)
+                    raise (image_failure(error) if has_images else error) from None
                 self._lessons.learn(key, abilities, less)
                 continue
             if "n" in body and len(exchange.answers) == 1:

@@ -29,6 +29,8 @@ class Failure(StrEnum):
     EMPTY = "empty"
     TRUNCATED = "truncated"
     FILTERED = "filtered"
+    NO_IMAGES = "takes no images"
+    BAD_IMAGE = "image not taken"
     NOT_IN_LEDGER = "not in the ledger"
 
 
@@ -40,9 +42,9 @@ _OUTAGES = {
     Failure.TIMED_OUT,
 }
 _RETRYABLE = _OUTAGES | {Failure.UNREADABLE, Failure.EMPTY}
-_FATAL = {Failure.KEY_REFUSED, Failure.NO_CREDIT, Failure.NOT_FOUND, Failure.FORBIDDEN}
+_FATAL = {Failure.KEY_REFUSED, Failure.NO_CREDIT, Failure.NOT_FOUND, Failure.FORBIDDEN, Failure.NO_IMAGES}
 
-ABOUT_THE_TEXT = frozenset({Failure.TOO_LONG, Failure.FILTERED, Failure.TRUNCATED})
+ABOUT_THE_TEXT = frozenset({Failure.TOO_LONG, Failure.FILTERED, Failure.TRUNCATED, Failure.BAD_IMAGE})
 """Failures of one text that say nothing about the endpoint or about other texts."""
 
 UNREAD = ABOUT_THE_TEXT | {Failure.UNREADABLE, Failure.EMPTY}

@@ -36,6 +36,18 @@ _LENGTH = re.compile(
 )
 
 
+_NO_IMAGES = re.compile(
+    r"image[^.]{0,60}(?:not (?:yet )?support|unsupported|only supported|not available|not enabled|disabled|mmproj)|"
+    r"(?:not|n't|no endpoints?)[^.]{0,60}support[^.]{0,40}(?:image|vision|multi-?modal)|at most 0 image|"
+    r"not a (?:multi-?modal|vision)|unsupported_content_type|image_url[^.]{0,60}expected|missing data[^.]{0,40}image|"
+    r"(?:content|messages)[^.]{0,80}(?:must be|should be|expected|valid)[^.]{0,20}\bstring",
+    re.I,
+)
+"""How servers say that a model takes words only."""
+
+_BAD_IMAGE = re.compile(r"image|media|picture|download|fetch", re.I)
+
+
 def read_error_body(text: str) -> tuple[str, str]:
     """The message and the error code of an error body in any dialect; the text itself where it is none."""
     try:
@@ -125,6 +137,19 @@ def _kind_of(status: int, code: str, message: str, retry_after: float | None) ->
     return named.get(status, Failure.BAD_REQUEST)
 
 
+def image_failure(error: CallError) -> CallError:
+    """The refusal of a question with images, where it is about them; else the refusal as it is."""
+    if _NO_IMAGES.search(error.complaint):
+        kind = Failure.NO_IMAGES
+    elif error.kind is Failure.BAD_REQUEST and _BAD_IMAGE.search(error.complaint):
+        kind = Failure.BAD_IMAGE
+    else:
+        return error
+    told = CallError(f"{error} {_IMAGE_REMEDIES[kind]}", kind, status=error.status)
+    told.sent, told.received, told.complaint = error.sent, error.received, error.complaint
+    return told
+
+
 def _is_spent(code: str, message: str, retry_after: float | None) -> bool:
     """Whether a 429 is about money, and not about a limit that a wait lifts, whatever word it uses for it."""
     if code == "insufficient_quota":
@@ -145,6 +170,14 @@ _SENTENCES: Mapping[Failure, str] = {
     Failure.FILTERED: "withheld the answer by its content filter ({status}).",
     Failure.RATE_LIMITED: "asks for fewer requests ({status}): lower COEVAL_CONCURRENCY, or run it again later.",
     Failure.SERVER_ERROR: "had an error of its own ({status}): run it again later.",
+}
+
+
+_IMAGE_REMEDIES = {
+    Failure.NO_IMAGES: "This model takes no images: choose one that does, or take the column out of “Images” "
+    "(Set-up, Tasks, Further columns).",
+    Failure.BAD_IMAGE: "The endpoint could not use an image: see that its address can be opened from outside, and that "
+    "it is a PNG, JPEG, GIF or WebP.",
 }
 
 

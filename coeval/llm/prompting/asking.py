@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +11,7 @@ from typing import TypeVar
 from coeval.domain import Answer, Ask, Message, Request
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.template_files import load_template
+from coeval.rules.columns.images import Image
 
 T = TypeVar("T")
 
@@ -28,11 +29,17 @@ def render_request(
     *,
     schema: Mapping[str, object] | None = None,
     logprobs: bool = False,
+    images: Sequence[Image] = (),
 ) -> Request:
-    """The request of a template: the persona as the system's message where there is one, the rest as the user's."""
+    """The request of a template: the persona as the system's message where there is one, the rest as the user's.
+
+    ``images`` go with the user's message.
+    """
     persona = f"persona-{options.persona}" if options.persona else ""
     system = (Message("system", load_template(persona, options.templates).render({})),) if persona else ()
-    user = Message("user", load_template(name, options.templates).render(values))
+    user = Message(
+        "user", load_template(name, options.templates).render(values), tuple(i.source for i in images)
+    )
     return Request(
         model=options.model,
         messages=(*system, user),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from coeval.domain import Instance, Task
-from coeval.rules.column_roles import select_context
+from coeval.rules.columns.images import Image, list_images
+from coeval.rules.columns.roles import select_context
 
 _TAGS = re.compile(
-    r"<(?=\s{0,20}/?\s{0,20}sample[_ -]?(?:context|input|output|reference)\b)|"  # our own tags
+    r"<(?=\s{0,20}/?\s{0,20}sample[_ -]?(?:context|image|input|output|reference)\b)|"  # our own tags
     r"<(?=[|｜]\s{0,3}[\w ▁|｜]{1,40}[|｜]>)|"  # <|im_start|>, <|eot_id|>, <｜User｜>
     r"<(?=/?s>|/?(?:bos|eos|start_of_turn|end_of_turn|pad|unk|sep)>|/?(?:unused|extra_id_|reserved_)\w{1,20}>)|"
     r"<(?=extra_id_\d|reserved_special_token)|"
@@ -50,12 +52,32 @@ def render_pair(task: Task, first: Instance, second: Instance, *, reference: boo
     context = select_context(first.context, task.columns, judge=True)
     shared = {name: text for name, text in context.items() if second.context.get(name) == text}
     blocks = [render_block("sample_context", text, name) for name, text in shared.items()]
+    blocks += render_images(list_shared_images(task, first, second))
     blocks.append(render_block("sample_input", first.input, task.input_field))
     if reference and first.reference.strip() and first.reference == second.reference:
         blocks.append(render_reference(task, first))
     blocks.append(render_block("sample_output", first.output, f"{task.output_field} A"))
     blocks.append(render_block("sample_output", second.output, f"{task.output_field} B"))
     return "\n\n".join(blocks)
+
+
+def list_shared_images(task: Task, first: Instance, second: Instance) -> list[Image]:
+    """The images that two instances have in common: one of them alone would tell the outputs apart.
+
+    Raises:
+        ImageError: a cell holds none that is safe to send.
+    """
+    others = set(list_images(task, second))
+    return [image for image in list_images(task, first) if image in others]
+
+
+def render_images(images: Sequence[Image]) -> list[str]:
+    """A tagged block for each image, which says which of those attached it is."""
+    count = len(images)
+    return [
+        render_block("sample_image", f"Image {number} of {count} that come with this message.", image.name)
+        for number, image in enumerate(images, 1)
+    ]
 
 
 def render_reference(task: Task, instance: Instance) -> str:
@@ -71,6 +93,7 @@ def render_sample(task: Task, instance: Instance, *, reference: bool = False) ->
     """
     context = select_context(instance.context, task.columns, judge=True)
     blocks = [render_block("sample_context", text, name) for name, text in context.items()]
+    blocks += render_images(list_images(task, instance))
     blocks.append(render_block("sample_input", instance.input, task.input_field))
     blocks.append(render_block("sample_output", instance.output, task.output_field))
     if reference and instance.reference.strip():

@@ -24,6 +24,7 @@ from coeval.llm.protocols.verdicts import (
 )
 from coeval.llm.reading.evaluations import ParsedEvaluation, parse_rationale
 from coeval.llm.reading.logprobs import expected_score
+from coeval.rules.columns.images import list_images
 
 Read = Callable[[str], ParsedEvaluation]
 
@@ -61,8 +62,9 @@ class ByCriterion(Protocol):
         values = render_case(self.task, criterion, instance, self.options)
         schema = form.schema(criterion.scale) if form.schema else None
         return render_request(
-            form.template, values, self.options, schema=schema, logprobs=self.options.logprobs
-        )
+            form.template, values, self.options, schema=schema, logprobs=self.options.logprobs,
+            images=list_images(self.task, instance),
+        )  # fmt: skip
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
         """All samples are under way at once; an unreadable answer is asked for once more, in its conversation."""

@@ -31,6 +31,7 @@ from coeval.llm.protocols.verdicts import (
 )
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.fused_scores import OVERALL, ParsedScore, parse_scores
+from coeval.rules.columns.images import list_images
 
 
 @register
@@ -49,7 +50,9 @@ class Fusion(Protocol):
 
     def render_calls(self, item: Item, instance: Instance) -> Questions:
         criteria = list(self.brief.criteria.values())
-        request = render_request("fusion", self._values(criteria, instance), self.options)
+        request = render_request(
+            "fusion", self._values(criteria, instance), self.options, images=list_images(self.task, instance)
+        )
         return [(request, sample) for sample in range(self.answers)]
 
     def _values(self, criteria: Sequence[Criterion], instance: Instance) -> dict[str, object]:

@@ -13,7 +13,7 @@ from coeval.domain import Answer, Ask, Comparison, Criterion, Instance, Request
 from coeval.errors import InputError
 from coeval.llm.client.failures import UNREAD, CallError
 from coeval.llm.prompting.asking import ask_all, ask_twice, render_request
-from coeval.llm.prompting.fencing import render_pair
+from coeval.llm.prompting.fencing import list_shared_images, render_pair
 from coeval.llm.prompting.values import render_criterion, task_values
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions
 from coeval.llm.protocols.registry import register
@@ -52,7 +52,8 @@ class Pairwise(Protocol):
         values = task_values(self.task) | {"criterion": render_criterion(criterion)}
         values["pair"] = render_pair(self.task, first, second, reference=self.options.reference)
         values["steps"] = f"## Evaluation steps\n{steps}" if steps else ""
-        return render_request("pairwise", values, self.options)
+        images = list_shared_images(self.task, first, second)
+        return render_request("pairwise", values, self.options, images=images)
 
     async def judge(self, ask: Ask, item: Item, instance: Instance) -> Judgment:
         pairs = self._pairs(item, instance)

@@ -19,6 +19,7 @@ from coeval.llm.protocols.protocol import Item, Judgment, Questions, group_by_in
 from coeval.llm.protocols.verdicts import Verdict, combine_verdicts, unread_problem
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.several_evaluations import parse_evaluations
+from coeval.rules.columns.images import list_images
 
 
 class Several(ByCriterion):
@@ -51,6 +52,7 @@ class Several(ByCriterion):
             self.options,
             schema=evaluations_schema([criterion.scale for criterion in criteria]),
             logprobs=self.options.logprobs,
+            images=list_images(self.task, instance),
         )
         return [(request, sample) for sample in range(self.answers)]
 

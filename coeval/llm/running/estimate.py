@@ -18,7 +18,7 @@ _IDEOGRAPH = 0x2E80
 
 
 def estimate_tokens(request: Request) -> int:
-    """About how many tokens a request's prompt takes, the JSON schema of its answer among them."""
+    """About how many tokens a request's prompt takes, the JSON schema of its answer among them, but no image."""
     texts = [message.content for message in request.messages]
     if request.schema is not None:
         texts.append(json.dumps(request.schema, default=dict))
@@ -29,13 +29,20 @@ def estimate_sent(body: str) -> int:
     """The same for the JSON text of a request as it was sent; 0 where it is none."""
     try:
         sent = json.loads(body)
-        messages = [str(message["content"]) for message in sent["messages"]]
+        messages = [_words_of(message["content"]) for message in sent["messages"]]
     except (ValueError, RecursionError, LookupError, TypeError):
         return 0
     form = sent.get("response_format")
     schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
     texts = [*messages, json.dumps(schema)] if schema else messages
     return count_tokens(texts) + PER_MESSAGE * len(messages)
+
+
+def _words_of(content: object) -> str:
+    """The words of a message that was sent; one with images is a list of parts."""
+    if not isinstance(content, list):
+        return str(content)
+    return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
 
 
 def count_tokens(texts: Iterable[str]) -> int:

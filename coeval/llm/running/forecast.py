@@ -34,13 +34,18 @@ class Forecast:
     cost: float
     seconds: float
     cached_tokens: int = 0
+    images: int = 0
+    """Images that would be sent; their tokens are known only as far as earlier calls had them."""
 
     def __str__(self) -> str:
         free = f" ({self.cached:,} more are in the ledger)" if self.cached else ""
         served = f" ({self.cached_tokens:,} from the provider's cache)" if self.cached_tokens else ""
         tokens = f"{self.prompt_tokens:,}{served} + {self.completion_tokens:,} tokens"
         cost = f", cost {self.cost:.4g}" if self.cost else ""
-        return f"about {self.calls:,} calls{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
+        about = f"about {self.calls:,} calls{free}, {tokens}{cost}, {show_seconds(self.seconds)}"
+        if not self.images:
+            return about
+        return f"{about}; with {self.images:,} images, whose tokens are counted only as far as earlier calls tell"
 
 
 def forecast(
@@ -77,6 +82,7 @@ def forecast(
         cost=prices.cost(prompt, round(calls * each)),
         seconds=calls * past.seconds / concurrency,
         cached_tokens=round(prompt * past.cached_share),
+        images=round(calls * _mean([sum(len(turn.images) for turn in one.messages) for one in asked], 0.0)),
     )
 
 

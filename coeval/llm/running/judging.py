@@ -11,6 +11,7 @@ from coeval.llm.protocols.protocol import Item, Judgment, Protocol
 from coeval.llm.running.pool import OnResult, run_all
 from coeval.llm.running.progress import Progress, Summary
 from coeval.llm.running.runner import Runner
+from coeval.rules.columns.images import ImageError
 
 UNFORESEEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
 """What an answer that nobody thought of may raise: that one is unscored, and the others go on."""
@@ -48,6 +49,8 @@ async def judge_item(protocol: Protocol, ask: Ask, item: Item, instance: Instanc
             raise
         judgment = unscored(item, instance, f"{error} {remedy}", error.received)
         return Judged(judgment, error.kind in ABOUT_THE_TEXT)
+    except ImageError as error:
+        return Judged(unscored(item, instance, f"{error} {remedy}"), about_the_text=True)
     except UNFORESEEN as error:
         said = f"The answer could not be read ({type(error).__name__}: {str(error)[:200]}). {remedy}"
         return Judged(unscored(item, instance, said))

@@ -44,6 +44,7 @@ from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 from coeval.store.migrations.m105_seal import m105_seal
 from coeval.store.migrations.m106_certificate_labels import m106_certificate_labels
 from coeval.store.migrations.m110_task_source import m110_task_source
+from coeval.store.migrations.m112_image_host import m112_image_host
 from coeval.store.migrations.m115_draft_probabilities import m115_draft_probabilities
 from coeval.store.migrations.m116_asked_line import m116_asked_line
 from coeval.store.migrations.m117_run_example import m117_run_example
@@ -100,5 +101,6 @@ for migration in (
     m125_task_team,
     m126_prolific,
     m130_job_takeovers,
+    m112_image_host,
 ):
     migrations()(migration)

@@ -11,6 +11,7 @@ from coeval.store.queries import criteria, tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import browsing, review
 from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.hosting.image_hosts import ShownImage, show_images
 
 MOST = 500
 """Instances that are listed at a time; a search or a filter finds the others."""
@@ -30,6 +31,7 @@ class InstanceView:
     """Everything there is of one instance."""
 
     instance: Instance
+    images: tuple[ShownImage, ...]
     judged: tuple[Judged, ...]
     remarks: tuple[Remark, ...]
 
@@ -77,4 +79,5 @@ def view_instance(context: Context, person: Person, slug: str, external_id: str)
             draft = drafts.get_current_draft(db, run.id, instance.id, criterion.id) if run else None
             latest = dict(review.list_saved(db, instance.id, criterion.id))
             judged.append(Judged(criterion, draft, tuple(latest.items())))
-        return InstanceView(instance, tuple(judged), tuple(browsing.list_remarks(db, instance.id)))
+        images = show_images(db, task, instance)
+        return InstanceView(instance, images, tuple(judged), tuple(browsing.list_remarks(db, instance.id)))

@@ -27,6 +27,7 @@ from coeval.store.queries.people import teams
 from coeval.store.queries.scrutiny import assignments, inbox, submissions
 from coeval.study.access import OWNERS, Context
 from coeval.study.crowd.giving import ensure_work, get_guidelines
+from coeval.study.hosting.image_hosts import ShownImage, show_images
 from coeval.study.people.teams import ensure_share
 from coeval.study.scrutiny.asked import ensure_asked, narrow_criteria
 from coeval.study.scrutiny.queue_places import Place, Where, find_place, get_ready, is_waiting
@@ -51,6 +52,7 @@ class Step:
     design: Design = Design()
     assignment: Assignment | None = None
     instance: Instance | None = None
+    images: tuple[ShownImage, ...] = ()
     criterion: Criterion | None = None
     done: frozenset[int] = frozenset()
     reopened: frozenset[int] = frozenset()
@@ -191,11 +193,13 @@ def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base
     mine = narrow_criteria(db, person, task, current, assignment.instance, criterion.id)
     evaluation = get_evaluation(db, task, assignment, criterion)
     done = frozenset(submissions.list_done(db, person.id, assignment.instance))
+    instance = tasks.get_instance(db, assignment.instance)
     return replace(
         base,
         criteria=mine.criteria,
         assignment=assignment,
-        instance=tasks.get_instance(db, assignment.instance),
+        instance=instance,
+        images=show_images(db, task, instance) if instance else (),
         criterion=criterion,
         done=done,
         reopened=_find_reopened(db, task, current, done),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coeval.domain import Arm, Assignment, CriteriaSet, Criterion, Filter, Person, Task
-from coeval.errors import NotFoundError
+from coeval.errors import NotFoundError, NotGivenError
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts
@@ -162,7 +162,7 @@ def find_start(
     if where.instance is not None:
         assignment = assignments.find_assignment(db, person.id, where.instance)
         if assignment is None or assignment.task != task.id:
-            raise NotFoundError("That instance is not in your queue: reload the page.")
+            raise NotGivenError("That instance is not in your queue: reload the page.")
         return assignment
     held = ready if where.which is Filter.UNFINISHED else None
     fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False, ready=held)

@@ -87,15 +87,17 @@ def find_next(stands: TaskState) -> Step | None:
     return next((step for step in list_steps(stands) if not step.done), None)
 
 
-def steps_line(stands: TaskState, here: str = "") -> Node:
+def steps_line(stands: TaskState, here: str, *, voting: bool) -> Node:
     """The steps by number with a tick for those done, and the next one.
 
-    ``here`` says what to do where the next step is done on the page that shows this: a link to it would lead nowhere.
+    ``here`` says what to do where the next step is done on the page that shows this, a vote that is open for one:
+    a link to it would lead nowhere.
     """
     steps = list_steps(stands)
     titles = [f"{n} {step.title}{' ✓' if step.done else ''}" for n, step in enumerate(steps, 1)]
     step = find_next(stands)
-    on_page = here and step is not None and step.tab == "criteria"
+    waits = step is not None and step.tab in ("tasks", "import")
+    on_page = not waits and (voting or (step is not None and step.tab == "criteria"))
     return el(
         "div.card.steps",
         el("p.note", " · ".join([*titles, "5 Scrutinise"])),

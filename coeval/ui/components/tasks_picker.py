@@ -29,7 +29,12 @@ class TaskPicker(gr.Dropdown):
 def task_choices(context: Context, person: Person, chosen: str | None = None) -> gr.Dropdown:
     """The picker with every task in it, ``chosen`` shown where there is one of that name, else the first."""
     known = tasks.list_tasks(context, person)
-    return gr.Dropdown([(task.name, task.slug) for task in known], value=_choose(known, chosen))
+    return gr.Dropdown(_names(known), value=_choose(known, chosen))
+
+
+def newest_choices(context: Context, person: Person) -> gr.Dropdown:
+    """The picker with every task in it, those too that came since the page was opened; the one shown stays."""
+    return gr.Dropdown(_names(tasks.list_tasks(context, person)))
 
 
 def first_task(context: Context, person: Person, request: gr.Request) -> str:
@@ -37,6 +42,13 @@ def first_task(context: Context, person: Person, request: gr.Request) -> str:
     return _choose(tasks.list_tasks(context, person), request.query_params.get("task")) or ""
 
 
+def _names(known: list[Task]) -> list[tuple[str, str]]:
+    return [(task.name, task.slug) for task in known]
+
+
 def _choose(known: list[Task], slug: str | None) -> str | None:
-    slugs = [task.slug for task in known]
-    return slug if slug in slugs else next(iter(slugs), None)
+    """That one, else the first of a team's own, else the first example."""
+    if slug in {task.slug for task in known}:
+        return slug
+    own_first = sorted(known, key=lambda task: bool(task.origin))
+    return next((task.slug for task in own_first), None)

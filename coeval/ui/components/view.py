@@ -11,6 +11,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain.chats import read_chat
+from coeval.study.hosting.image_hosts import ShownImage
 
 Node = dict[str, Any] | str
 TAGS = frozenset(
@@ -31,6 +32,7 @@ TAGS = frozenset(
         "h4",
         "hr",
         "i",
+        "img",
         "ins",
         "kbd",
         "li",
@@ -99,6 +101,13 @@ def text_view(text: str) -> dict[str, Any]:
         return el("pre", text)
     return el("div", *(el("div.turn" + ".is-user" * (turn.role == "user"), el("span.turn-role", turn.role),
               el("pre", turn.content)) for turn in turns))  # fmt: skip
+
+
+def image_view(image: ShownImage) -> dict[str, Any]:
+    """An image of an instance, or why it is not shown."""
+    if image.problem:
+        return el("p.note", image.problem)
+    return el("div.shown-image", el("img", src=image.source, alt=image.name))
 
 
 class View(gr.HTML):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coeval.settings import Settings
 from coeval.study.access import Context
+from coeval.study.hosting.image_hosts import get_page_hosts
 from coeval.study.people.sessions import get_signed_in
 from coeval.ui.health import Draining
 from coeval.ui.server import bodies
@@ -62,7 +64,7 @@ class Guard:
             return
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
         headers = Headers(scope=scope)
-        send = _with_headers(send, path, self._list_more(headers))
+        send = _with_headers(send, path, self._list_more(headers), partial(get_page_hosts, self.context))
         refusal = self._refuse(scope, path, headers)
         if refusal is None and bodies.has_body(headers):
             if path == bodies.UPLOAD:
@@ -174,16 +176,33 @@ def is_asked_by_us(headers: Headers) -> bool:
     return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
 
 
-def _with_headers(send: Send, path: str, more: Sequence[tuple[str, str]]) -> Send:
+def build_policy(hosts: Sequence[str]) -> str:
+    """The policy of a page that may show images from these hosts as well.
+
+    >>> build_policy(["a.example.org"]).split("; ")[3]
+    "img-src 'self' data: blob: https://a.example.org"
+    """
+    own = "img-src 'self' data: blob:"
+    return HEADERS["Content-Security-Policy"].replace(
+        own, " ".join([own, *(f"https://{one}" for one in hosts)])
+    )
+
+
+def _with_headers(
+    send: Send, path: str, more: Sequence[tuple[str, str]], list_hosts: Callable[[], Sequence[str]]
+) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
+            is_page = headers.get("content-type", "").startswith("text/html")
+            if is_page and headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]:
+                headers["Content-Security-Policy"] = build_policy(list_hosts())
             if not path.startswith(KEPT):
                 headers["Cache-Control"] = "no-store"
             for name, value in more:
-                if name != "Set-Cookie" or headers.get("content-type", "").startswith("text/html"):
+                if name != "Set-Cookie" or is_page:
                     headers.append(name, value)
         await send(message)
 

@@ -19,6 +19,7 @@ from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Tab, Update
 from coeval.ui.setup.exchange.moving_box import MovingBox, links_view
 from coeval.ui.setup.exchange.publish_box import PublishBox
+from coeval.ui.setup.images_box import ImagesBox
 
 
 class HostingTab(Tab):
@@ -33,6 +34,7 @@ class HostingTab(Tab):
         self.on(take.click, self.on_take, outputs=[self.kept])
         self.moving = MovingBox(self.context, self.task)
         PublishBox(self.context, self.task)
+        self.images = ImagesBox(self.context, self.task)
         self._build_invitations()
         self._build_sessions()
 
@@ -53,7 +55,7 @@ class HostingTab(Tab):
             with gr.Row(elem_classes="actions"):
                 key = gr.Textbox(label="Revoke a link", placeholder="its key", elem_id="invite-key")
                 revoke = gr.Button("Revoke it", elem_id="invite-revoke", scale=0)
-        self.outputs = [self.kept, self.open_links, self.moving.links]
+        self.outputs = [self.kept, self.open_links, self.moving.links, *self.images.outputs]
         self.on(make.click, self.on_invite, [role, name], [link, self.open_links])
         self.on(revoke.click, self.on_revoke, [key], self.open_links)
 
@@ -71,6 +73,7 @@ class HostingTab(Tab):
             self.kept: _view(snapshots.get_snapshots(self.context, person)),
             self.open_links: _links(accounts.list_invitations(self.context, person)),
             self.moving.links: links_view(slug),
+            **self.images.load(person, slug),
         }
 
     def on_take(self, person: Person, slug: str) -> Update:

@@ -68,7 +68,8 @@ class PeopleTab(Tab):
         return group, put
 
     def load(self, person: Person, slug: str) -> Update:
-        members = membership.list_members(self.context, person)
+        # who cannot sign in stands last: the examples' people are many
+        members = sorted(membership.list_members(self.context, person), key=lambda one: bool(one.disabled_at))
         progress = tasks.list_progress(self.context, person, slug) if slug else []
         known = [(f"{one.person.name} ({one.person.role})", one.person.name) for one in members]
         return {

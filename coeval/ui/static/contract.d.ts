@@ -148,12 +148,20 @@ interface HistoryVersion {
   lines: { label: string; action: Action; text: string; reason: string }[];
 }
 
+/** One of source and problem is empty. */
+interface StepImage {
+  name: string;
+  source: string;
+  problem: string;
+}
+
 interface StepInstance {
   id: number;
   external_id: string;
   input: string;
   output: string;
   reference: string;
+  images: StepImage[];
   context: [string, string][];
   system: string | null;
   flagged: boolean;

@@ -34,7 +34,7 @@ _counter = itertools.count()
 
 def default_reply(body: dict[str, Any]) -> str:
     """An answer in the form that the prompt, or the schema that comes with it, asks for."""
-    prompt = "\n".join(str(message.get("content", "")) for message in body.get("messages", ()))
+    prompt = "\n".join(words_of(message.get("content", "")) for message in body.get("messages", ()))
     if '{"criteria"' in prompt:
         return reply_criteria(prompt, body.get("temperature"))
     if '{"evaluations"' in prompt:
@@ -50,6 +50,13 @@ def default_reply(body: dict[str, Any]) -> str:
     if "numbered list" in prompt:
         return "1. Read the sample as a whole.\n2. Compare it with the criterion.\n3. Choose the score that fits."
     return f"{_conclusion(prompt)} I rate it {score_of(prompt)}."
+
+
+def words_of(content: Any) -> str:
+    """The words of a message, without the images among its parts."""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content)
+    return str(content)
 
 
 def reply_criteria(prompt: str, temperature: float | None) -> str:

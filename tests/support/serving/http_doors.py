@@ -516,6 +516,13 @@ def setup_people() -> list[Door]:
         ),
         Door("moving.merging.merge_study_file", setup("study-merge", put=study_file), OWN, OWN),
         Door("hosting.shipped.get_shipped", at("GET", "/api/shipped"), OWN, OWN),
+        Door("hosting.image_hosts.list_image_hosts", setup("hosting", "select", pick=False), OWN, OWN),
+        Door(
+            "hosting.image_hosts.set_image_hosts",
+            setup("image-hosts-save", put=fixed(image_hosts="pics.example.org"), pick=False),
+            OWN,
+            OWN,
+        ),
         Door("hosting.snapshots.get_alert", setup("", "load", pick=False, out="alert"), OWN, OWN),
         Door("hosting.snapshots.get_snapshots", setup("hosting", "select", pick=False), OWN, OWN),
         Door(

@@ -33,6 +33,7 @@ STAYS = {
     "prolific_request": "what was asked of Prolific and paid there, by this server",
     "prolific_item": "whom that was about, by their ids at Prolific",
     "prolific_step": "what came of it",
+    "image_host": "where pages of this server may show images from",
     "queue_tally": "counted anew from the assignments",
 }
 """Tables that no study takes along, each with what is in it."""

@@ -13,6 +13,7 @@ from coeval.store.queries import tasks
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.preparing import prepare_protocol, require_ready
 from coeval.study.drafting.run_settings import RunSettings
+from coeval.study.hosting.image_hosts import ShownImage, show_images
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,16 @@ class Question:
     request: Request
     answers: int
     """How many answers to it the run asks for."""
+    images: tuple[ShownImage, ...] = ()
+    """Those that go with it, as people see them."""
 
     def __str__(self) -> str:
-        turns = [f"--- {turn.role} ---\n{turn.content}" for turn in self.request.messages]
+        turns = [
+            "\n".join(
+                [f"--- {turn.role} ---", turn.content, *(f"[image: {one[:200]}]" for one in turn.images)]
+            )
+            for turn in self.request.messages
+        ]
         if self.request.schema is not None:
             turns.append(
                 f"--- JSON schema of the answer ---\n{json.dumps(self.request.schema, default=dict)}"
@@ -55,6 +63,7 @@ def show_question(
     with context.store.read() as db:
         task, current = require_ready(db, slug)
         chosen = _find_instance(db, task.id, instance)
+        images = show_images(db, task, chosen)
     if not 1 <= criterion <= len(current.criteria):
         raise NotFoundError(f"There is no criterion {criterion}: the set has {len(current.criteria)}.")
     protocol = prepare_protocol(context, task, current, settings)
@@ -69,7 +78,11 @@ def show_question(
     request, _ = calls[0]
     texts = {member.id: member.text for member in current.criteria}
     return Question(
-        chosen.external_id, tuple(texts[number] for number in item.criteria), request, protocol.answers
+        chosen.external_id,
+        tuple(texts[number] for number in item.criteria),
+        request,
+        protocol.answers,
+        images,
     )
 
 

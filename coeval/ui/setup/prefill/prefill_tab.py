@@ -21,7 +21,7 @@ from coeval.study.drafting.run_settings import RunSettings
 from coeval.study.drafting.worker import get_worker
 from coeval.ui.components.next_step import find_next, next_view
 from coeval.ui.components.numbers import read_decimal
-from coeval.ui.components.view import Node, View, el, table
+from coeval.ui.components.view import Node, View, el, image_view, table
 from coeval.ui.panel import Tab, Update, need_task
 from coeval.ui.setup.prefill.following_box import FollowingBox
 from coeval.ui.setup.prefill.judge_helps import FusionBox, StepsBox
@@ -177,7 +177,13 @@ class PrefillTab(Tab):
             for turn in question.request.messages
             for part in (el("p", el("b", f"As the {turn.role}")), el("div.question", turn.content))
         ]
-        return el("div.card", el("h4", "The judge would be asked"), el("p", about), *turns)
+        return el(
+            "div.card",
+            el("h4", "The judge would be asked"),
+            el("p", about),
+            *turns,
+            *map(image_view, question.images),
+        )
 
     def on_estimate(self, person: Person, slug: str, *values: Any) -> Node:
         settings = read_form(values)

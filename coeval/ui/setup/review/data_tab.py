@@ -9,7 +9,7 @@ from coeval.domain import InstanceState, Only, Person, Remark
 from coeval.study.scrutiny import browsing
 from coeval.study.scrutiny.browsing import MOST, InstanceView, Judged
 from coeval.ui.components.estimate_words import plural
-from coeval.ui.components.view import Node, View, el, table, text_view
+from coeval.ui.components.view import Node, View, el, image_view, table, text_view
 from coeval.ui.panel import QUICK, Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock, number
 from coeval.ui.study_app.scrutiny.places import step_link
@@ -161,6 +161,7 @@ def instance_view(slug: str, seen: InstanceView) -> list[Node]:
             ),
             scores,
             el("div", el("p", "Flags and comments:"), el("ul", *said)) if said else None,
+            *map(image_view, seen.images),
             el("h4", "Input"),
             text_view(instance.input),
             el("h4", "Output"),

@@ -19,6 +19,7 @@ CHOSEN = tuple(role for role in CONTEXT_ROLES if role is not ColumnRole.HIDDEN)
 LABELS = {
     ColumnRole.SHOWN: "Shown to the model and to people",
     ColumnRole.PEOPLE: "Shown to people only",
+    ColumnRole.IMAGE: "Images: addresses or data: URIs, shown to people and sent to the model",
     ColumnRole.ASSISTANT_SCORE: "Scores of other measures (hidden)",
     ColumnRole.HUMAN_SCORE: "Scores that people gave elsewhere (hidden)",
 }

@@ -3,6 +3,7 @@
 import { el, fill, inSentence, kbd } from '../core/dom.js';
 import { cutSpans } from './text.js';
 import { parseText, renderText, selectedSource } from './display.js';
+import { imageNodes } from './images.js';
 import { walkText } from './text_cursor.js';
 
 /** One titled text. `dir=auto` lets each paragraph run its own way. */
@@ -62,10 +63,11 @@ export class Reading {
   constructor({ onpick, onhover, tools }) {
     this.input = new Pane('input', 92);
     this.output = new Pane('output', 150);
+    this.images = el('div', { class: 'wb-images' });
     this.extras = el('div', { class: 'wb-extras' });
     this.panes = el('div', { class: 'wb-panes' }, this.input.node, this.output.node);
     this.help = el('div', { class: 'wb-help ce-note' });
-    this.node = el('div', { class: 'wb-read' }, this.panes, this.extras, this.help);
+    this.node = el('div', { class: 'wb-read' }, this.images, this.panes, this.extras, this.help);
     this.tools = tools;
     this.listen(onpick, onhover);
   }
@@ -85,6 +87,7 @@ export class Reading {
   load(task, instance) {
     this.input.load(task.input_field, instance.input, task.display);
     this.output.load(task.output_field, instance.output, task.display, instance.system);
+    fill(this.images, ...imageNodes(instance.images));
     fill(
       this.extras,
       instance.reference

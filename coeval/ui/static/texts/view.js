@@ -5,7 +5,7 @@ import { el, fill } from '../core/dom.js';
 
 const TAGS = new Set(
   (
-    'a b br code dd del details div dl dt em h2 h3 h4 hr i ins kbd li ol p pre section small span strong ' +
+    'a b br code dd del details div dl dt em h2 h3 h4 hr i img ins kbd li ol p pre section small span strong ' +
     'summary table tbody td th thead tr u ul'
   ).split(' '),
 );
@@ -16,6 +16,11 @@ const ATTRIBUTES =
 function safeHref(href) {
   const url = new URL(href, document.baseURI);
   return url.origin === location.origin || url.protocol === 'https:' ? href : null;
+}
+
+/** Images are of types that hold no script; the page's policy says from where they may come. */
+function safeSource(source) {
+  return /^(?:https:\/\/|data:image\/(?:png|jpe?g|gif|webp);base64,)/i.test(source) ? source : '';
 }
 
 /** A link that changes something is followed by a form: a write is never a GET. */
@@ -29,12 +34,16 @@ function post(event) {
 function build(node) {
   if (typeof node === 'string') return document.createTextNode(node);
   if (!TAGS.has(node.tag)) throw new Error(`a view holds no <${node.tag}>`);
-  const { width, href, ...others } = node.attributes ?? {};
+  const { width, href, src, alt, ...others } = node.attributes ?? {};
   const made = el(node.tag, { class: node.class || null });
   for (const [name, value] of Object.entries(others)) {
     if (ATTRIBUTES.test(name) && name !== 'data-markdown') made.setAttribute(name, String(value));
   }
   if (href !== undefined && node.tag === 'a') made.setAttribute('href', safeHref(href) ?? '#');
+  if (node.tag === 'img') {
+    made.setAttribute('alt', String(alt ?? ''));
+    made.setAttribute('src', safeSource(String(src)));
+  }
   if ('data-post' in others) made.addEventListener('click', post);
   if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;
   if ('data-markdown' in others) made.append(...markdownNodes(others['data-markdown']));

@@ -25,7 +25,7 @@ def ballot_json(round_: RoundState) -> Json:
         saved_at=round_.ballot.saved_at if round_.ballot else "",
         reason_required=True,
         confirm={"label": "Save ballot", "keyed": True},
-        rows=[_proposal_row(proposal, mine.get(proposal.id)) for proposal in round_.proposals],
+        rows=[_proposal_row(proposal, round_, mine.get(proposal.id)) for proposal in round_.proposals],
         added=[_added_row(vote.new_text, vote.reason) for vote in votes if vote.action is Action.ADD],
     )
 
@@ -57,13 +57,13 @@ def _sheet(round_: RoundState, **fields: Any) -> Json:
     }
 
 
-def _proposal_row(proposal: Proposal, vote: Vote | None) -> Json:
+def _proposal_row(proposal: Proposal, round_: RoundState, vote: Vote | None) -> Json:
     merged = [text for text in proposal.members if text != proposal.text]
     worded = "also worded: " + " / ".join(merged) if merged else ""
     return {
         "id": proposal.id,
         "kind": "criterion",
-        "label": _support(proposal),
+        "label": _support(proposal, round_),
         "text": proposal.text,
         "quotes": [],
         "note": " · ".join(part for part in (proposal.note, worded) if part),
@@ -73,11 +73,11 @@ def _proposal_row(proposal: Proposal, vote: Vote | None) -> Json:
     }
 
 
-def _support(proposal: Proposal) -> str:
+def _support(proposal: Proposal, round_: RoundState) -> str:
     if proposal.samples > 1:
         return f"{proposal.support} of {proposal.samples}"
     if proposal.kept_criterion is not None:
-        return "kept"
+        return f"from version {round_.version - 1}"
     return "written" if proposal.origin == "human" else "drafted"
 
 

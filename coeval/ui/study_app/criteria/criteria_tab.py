@@ -200,7 +200,8 @@ class CriteriaTab(StudyTab):
         if task.origin in views.TAGS:
             return [views.own_data_view()]
         here = views.next_words(tally if voting else None)
-        return [steps_line(tasks.get_task_state(self.context, person, task.slug, counted=False), here)]
+        stands = tasks.get_task_state(self.context, person, task.slug, counted=False)
+        return [steps_line(stands, here, voting=voting)]
 
     def _state(self, person: Person, slug: str) -> Update:
         """The whole tab as it stands for this person."""

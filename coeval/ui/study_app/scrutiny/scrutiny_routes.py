@@ -15,7 +15,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
 from coeval.domain import Filter, Person
-from coeval.errors import NotAllowedError, StaleError
+from coeval.errors import NotAllowedError, NotGivenError, StaleError
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import Layout
 from coeval.study.access import Context
@@ -33,6 +33,11 @@ from coeval.ui.study_app.scrutiny.step_json import Json, history_json, sheet_jso
 
 Named = Annotated[int, Query(ge=1, le=LARGEST_ID)]
 Wanted = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+NOT_GIVEN = (
+    "Instance “{}” was not given to you, so you cannot judge it. Set-up, Data, shows everything there is of it; who "
+    "judges at this task is chosen in Set-up, People."
+)
+"""For owners, who come by a link of Set-up."""
 
 
 def add_scrutiny_api(app: FastAPI, context: Context) -> None:
@@ -56,7 +61,13 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         known = aliases.reveal("instance", instance) if instance else None
         if item:
             known = browsing.view_instance(context, person, slug, item).instance.id
-        return _open(context, person, slug, Where(filter, at, known, criterion, move), aliases, sheet=sheet)
+        where = Where(filter, at, known, criterion, move)
+        try:
+            return _open(context, person, slug, where, aliases, sheet=sheet)
+        except NotGivenError:
+            if not item:
+                raise
+            raise NotAllowedError(NOT_GIVEN.format(item[:80])) from None
 
     saving = CapacityLimiter(1)
 

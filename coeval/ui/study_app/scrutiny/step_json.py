@@ -11,6 +11,7 @@ from coeval.domain import (
     Draft,
     DraftStatus,
     Emptiness,
+    Instance,
     Quote,
     QuotePlace,
     RowKind,
@@ -19,8 +20,9 @@ from coeval.domain import (
 )
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import tells_system
-from coeval.rules.column_roles import select_context
+from coeval.rules.columns.roles import select_context
 from coeval.rules.evaluation_rows import name_rows
+from coeval.study.hosting.image_hosts import ShownImage
 from coeval.study.scrutiny.queue import Step
 from coeval.study.scrutiny.steps import WAITS
 from coeval.ui.components.payloads import LIMITS
@@ -56,6 +58,7 @@ EMPTY = {
     ),
 }
 """Why a queue is empty, what whoever sets the study up can do, the name of the link to it, and its tab."""
+TELLS = "“{}” is not shown: its address says who wrote the output, which this study hides."
 UNDRAFTED = "There is no draft for this one. Choose a score and say why."
 
 
@@ -147,6 +150,11 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
         "input": instance.input,
         "output": instance.output,
         "reference": instance.reference,
+        "images": [
+            _image_json(instance, one, blinded=blinded)
+            for one in step.images
+            if not (blinded and tells_system(instance, one.name))
+        ],
         "context": [[key, value] for key, value in context.items()],
         "system": None if blinded else instance.system or None,
         "flagged": step.mark.flagged,
@@ -154,6 +162,14 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
         "comment": step.mark.comment,
         "answer": f"{step.answer.answered_by} answered: {step.answer.answer}" if step.answer else "",
     }
+
+
+def _image_json(instance: Instance, image: ShownImage, *, blinded: bool) -> Json:
+    """An image as the browser takes it; the bytes of one that is no address name nobody, whatever letters they make."""
+    address = "" if image.source.startswith("data:") else image.source
+    if blinded and (tells_system(instance, address) or tells_system(instance, image.problem)):
+        return {"name": image.name, "source": "", "problem": TELLS.format(image.name)}
+    return {"name": image.name, "source": image.source, "problem": image.problem}
 
 
 def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from coeval.domain import Column, ColumnRole, Instance, Scale
+from coeval.rules.columns.images import looks_like_image
 
 _SCORE = re.compile(
     r"scores?|rat(?:ings?|ed?|ers?)|labels?|gold|grades?|rank(?:ing)?|votes?|likert|mos|elo|humans?|"
@@ -40,7 +41,10 @@ def guess_column(name: str, values: Iterable[str], scale: Scale) -> Column:
         return _hidden(name, "its name is that of a score or a label")
     if any(map(_SYSTEM.fullmatch, words)):
         return _hidden(name, "its name is that of a system, which would tell who wrote the output")
-    numbers = [_number(value) for value in values if value.strip()]
+    given = [value for value in values if value.strip()]
+    if given and all(map(looks_like_image, given)):
+        return Column(name, ColumnRole.IMAGE)
+    numbers = [_number(value) for value in given]
     if numbers and all(number is not None and scale.low <= number <= scale.high for number in numbers):
         return _hidden(name, f"all its values are numbers on the scale {scale}")
     return Column(name, ColumnRole.SHOWN)
@@ -49,11 +53,16 @@ def guess_column(name: str, values: Iterable[str], scale: Scale) -> Column:
 def select_context(
     context: Mapping[str, str], columns: Mapping[str, ColumnRole], *, judge: bool
 ) -> dict[str, str]:
-    """The part of an instance's context that a judge, or else a person, may see: in its order, blanks left out."""
+    """The texts of an instance's context that a judge, or else a person, may see: in their order, blanks left out.
+
+    Images are no texts: ``rules.columns.images`` lists them.
+    """
     shown: dict[str, str] = {}
     for name, text in context.items():
         role = columns.get(name)
-        if text and role is not None and (role.judge_sees if judge else role.people_see):
+        if not text or role is None or role is ColumnRole.IMAGE:
+            continue
+        if role.judge_sees if judge else role.people_see:
             shown[name] = text
     return shown
 
