@@ -48,6 +48,10 @@ class Visitor:
         self.page.locator("#me").get_by_text(name).wait_for()
 
     def see(self, view: str) -> None:
+        expect(self.page.locator(".toast-body")).to_have_count(0)
+        assert not self.page.locator("[title^='common.']:visible").count(), (
+            "a key of Gradio stands there for words"
+        )
         settle(self.page)
         self.told[view] = faults(self.page)
 

@@ -54,6 +54,10 @@ __all__ = [
 ]
 
 
+SHORT = 11
+"""Characters of a name for which there is room beside a heat map."""
+
+
 def forest(
     frame: pd.DataFrame,
     description: str,
@@ -128,6 +132,11 @@ def heatmap(frame: pd.DataFrame, description: str, names: Sequence[str]) -> Any:
     slanted = 7 * sum(len(name) + 2 for name in names) > 420
     scale = alt.Scale(domain=list(names), paddingInner=0.05, paddingOuter=0)
     plain: dict[str, Any] = {"title": None, "domain": False, "ticks": False, "labelLimit": 90, "grid": False}
+    if len({name[:SHORT] for name in names}) < len(names):
+        # names that begin alike are told apart by how they end
+        plain["labelExpr"] = (
+            f"length(datum.label) > {SHORT} ? '…' + slice(datum.label, -{SHORT}) : datum.label"
+        )
     top = alt.Axis(**plain, orient="top", labelAngle=-40 if slanted else 0)
     base = alt.Chart(frame).encode(
         x=alt.X("a:N", sort=list(names), scale=scale, axis=top),

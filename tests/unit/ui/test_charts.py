@@ -134,6 +134,16 @@ def test_an_undefined_estimate_has_its_text_but_no_point() -> None:
     assert [row["text"] for row in texts] == [".70 [.60, .80]", "−.20", "undefined"]
 
 
+def test_names_that_begin_alike_are_told_apart_beside_a_heatmap() -> None:
+    def expressions(names: list[str]) -> list[object]:
+        layers = charts.heatmap(pairwise(names), WORDS, names).to_dict()["layer"]
+        return [layers[0]["encoding"][axis]["axis"].get("labelExpr") for axis in "xy"]
+
+    assert expressions(["Ana", "Ben"]) == [None, None]
+    short, same = expressions(["Simulated annotator 1", "Simulated annotator 2"])
+    assert short == same and "slice(datum.label, -11)" in str(short)
+
+
 def test_a_heatmap_of_many_people_leaves_out_the_figures_but_not_the_hover() -> None:
     few, many = ["a", "b"], [f"person {n}" for n in range(30)]
     assert len(charts.heatmap(pairwise(few), WORDS, few).to_dict()["layer"]) == 2

@@ -51,7 +51,7 @@ class DataTab(Tab):
         self.count = View(elem_id="data-count")
         self.rows = gr.Dataframe(
             headers=list(HEAD), interactive=False, wrap=False, max_height=420, show_label=False, elem_id="data-rows",
-            column_widths=["100px", "100px", "100px", "250px", "250px", *["92px"] * 6],
+            column_widths=["90px", "90px", "90px", "210px", "210px", *["88px"] * 6],
         )  # fmt: skip
         self.instance = gr.Dropdown([], label="Look at", elem_id="data-instance")
         self.view = View(elem_id="data-view")
