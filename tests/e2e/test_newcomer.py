@@ -260,6 +260,7 @@ def put_away(owner: Visitor) -> None:
     page = owner.page
     owner.tab("Pre-fill")
     owner.unfold("Archive a run")
+    owner.said("run-offer", "export everything as CSV")
     owner.field("run-typed").fill("first try")
     owner.press("Archive the run")
     expect(page.locator("#runs tr", has_text="first try")).to_have_count(0)

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from coeval.datasets.hub.tables import CONFIGS, file_of
-from coeval.domain import Arm, Person, Study
+from coeval.domain import Arm, ColumnRole, Person, Study
 from coeval.errors import InputError
 from coeval.store.queries import tasks
 from coeval.store.queries.bulk import exports
@@ -24,6 +24,7 @@ from coeval.study.importing.importing import import_study
 from tests.support.hosting.hub_stub import HubStub
 from tests.support.studies.odd_studies import build_odd_study
 from tests.support.studies.scored_study import scored
+from tests.unit.rules.test_images import PNG, data
 
 SEEDS = range(int(os.environ.get("COEVAL_ROUND_TRIPS", "6")))
 """As many studies as the suite tries; ``COEVAL_ROUND_TRIPS=200`` tries more."""
@@ -90,6 +91,19 @@ def test_what_comes_back_equals_what_left(context: Context, owner: Person, hub: 
     assert not import_hub(context, owner, address, "again").changed
     push(context, owner, "odd")
     assert len(hub.commits) == 1, "the same study is not sent twice"
+
+
+def test_a_column_of_images_comes_back_as_one(context: Context, owner: Person, hub: HubStub) -> None:
+    study = scored(["Ann"], n_documents=1)
+    photos = (data(PNG), "https://pics.example.org/1.png")
+    pictured = tuple(
+        replace(one, context={"photo": photo}) for one, photo in zip(study.instances, photos, strict=True)
+    )
+    import_study(context, owner, replace(study, instances=pictured))
+    import_hub(context, owner, push(context, owner, "demo"), "again")
+    came = stand(context, "again")
+    assert came.task.columns == {"photo": ColumnRole.IMAGE}
+    assert tuple(one.context["photo"] for one in came.instances) == photos
 
 
 def test_votes_and_a_whole_task_leave(context: Context, owner: Person, hub: HubStub) -> None:

@@ -33,10 +33,7 @@ class RunsBox(Panel):
             with gr.Accordion(
                 "Archive a run", open=False, visible=False, elem_id="run-keeping"
             ) as self.keeping:
-                View(
-                    el("p.note", "An archived run is no longer listed, shown to people or counted in Agreement. Its "
-                       "drafts, and what people did with them, are kept and exported.")
-                )  # fmt: skip
+                self.offer = View(elem_id="run-offer")
                 with gr.Row():
                     self.typed = gr.Textbox(
                         label="To archive a run, type its label", max_length=120, elem_id="run-typed"
@@ -47,7 +44,7 @@ class RunsBox(Panel):
                 with gr.Row(visible=False) as self.away:
                     self.archived = gr.Dropdown([], label="Archived runs", elem_id="archived-runs")
                     restore = gr.Button("Restore it", elem_id="restore-run", scale=0, min_width=180)
-        kept = [self.keeping, self.typed, self.away, self.archived]
+        kept = [self.keeping, self.offer, self.typed, self.away, self.archived]
         self.outputs = [self.all, self.runs, self.run, self.box, self.of, self.unscored, *kept]
         self.on(self.run.input, self.on_show, [self.run])
         self.on(self.of.input, self.on_choose, [self.of], self.unscored)
@@ -88,6 +85,7 @@ class RunsBox(Panel):
             self.of: gr.Dropdown(bad, value=chosen),
             self.unscored: self._unscored_view(person, slug, chosen),
             self.keeping: gr.Accordion(visible=bool(runs or away)),
+            self.offer: _offer(slug),
             self.away: gr.Row(visible=bool(away)),
             self.archived: gr.Dropdown([run.label for run in away], value=None),
         }
@@ -98,6 +96,16 @@ class RunsBox(Panel):
 
     def _unscored_view(self, person: Person, slug: str, label: str | None) -> Node | None:
         return _table_of(list_unscored(self.context, person, slug, label)) if label else None
+
+
+def _offer(slug: str) -> Node:
+    return el(
+        "p.note",
+        "An archived run is no longer listed, shown to people or counted in Agreement. Its drafts, and what people did "
+        "with them, are kept and exported. You can first ",
+        el("a", "export everything as CSV", href=f"../download/{slug}/export.zip", download=""),
+        ".",
+    )
 
 
 def _runs_view(runs: Counted) -> Node | None:
