@@ -9,7 +9,7 @@ A use case opens one transaction and calls the functions of the modules here, wh
 
 from sqlite3 import IntegrityError
 
-from coeval.store.engines.addresses import open_store
+from coeval.store.addresses import open_store
 from coeval.store.engines.interface import Database, Storage
 from coeval.store.engines.sqlite import Store
 

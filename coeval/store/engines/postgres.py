@@ -14,14 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
-from coeval.store.engines.postgres_database import PostgresDatabase, adapt, list_numbered
+from coeval.store.engines.postgres_database import PostgresDatabase, adapt, list_numbered, list_views
 from coeval.store.engines.postgres_schema import APPLIED, ensure_schema, list_applied, list_known
+from coeval.store.engines.remembered import Recent, Settled
 
 WRITERS = 7_201_506
 """The number of the lock that writers wait for."""
@@ -38,9 +40,11 @@ CLOCK_SECONDS = 5
 """How far the clocks of a server and of the database may be apart: a lease lasts three times as long."""
 
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
-COUNT_MIGRATIONS = f"SELECT count(*) FROM {APPLIED}"
-"""What every transaction that writes asks first: a newer version may have changed the tables meanwhile."""
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+COUNT_MIGRATIONS = f"SELECT count(*) FROM {APPLIED}"
+ASK_STATE = f"SELECT ({COUNT_MIGRATIONS}), (SELECT mark FROM settled_mark)"
+"""What every transaction asks first: a newer version may have changed the tables, or somebody what is settled."""
+MARK_CHANGED = "UPDATE settled_mark SET mark = %s"
 
 # it says every try to reconnect; what comes of them is said by whoever asked
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -61,7 +65,8 @@ class PostgresStore:
         """Asked before every transaction that writes; raises a StorageError where none may begin."""
         self._numbered: frozenset[str] = frozenset()
         self._migrations = 0
-        self._begin_writing = BEGIN_WRITING
+        self._begin_writing, self._begin_reading = BEGIN_WRITING, BEGIN_READING
+        self._settled: Settled | None = None
         self._local = threading.local()
         self._lock = threading.RLock()
         with self._translated():
@@ -130,7 +135,12 @@ class PostgresStore:
                 ensure_schema(db)
         with self.read() as db:
             self._numbered, self._migrations = list_numbered(db), len(list_applied(db))
-        self._begin_writing = f"{BEGIN_WRITING}; {COUNT_MIGRATIONS}"
+            behind = "settled_mark" not in db.table_names()  # an older database, opened to be read only
+            views = list_views(db)
+        if not behind:
+            self._settled = Settled(views)
+            self._begin_writing = f"{BEGIN_WRITING}; {ASK_STATE}"
+            self._begin_reading = f"{BEGIN_READING}; {ASK_STATE}"
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
@@ -149,7 +159,7 @@ class PostgresStore:
                 with outer.conn.raw.transaction():
                     yield outer
             except BaseException:
-                outer.conn.forget()  # what was read of the part that is undone
+                outer.conn.recent.forget_undone()  # what was read of the part that is undone
                 raise
             return
         if self.read_only:
@@ -175,16 +185,19 @@ class PostgresStore:
         if outer is not None:
             yield outer
             return
-        with self._translated(), self._begin(self._readers, BEGIN_READING) as db:
+        with self._translated(), self._begin(self._readers, self._begin_reading) as db:
             yield db
 
     @contextmanager
     def _begin(self, pool: ConnectionPool[Any], begin: str) -> Iterator[PostgresDatabase]:
         """A transaction on a connection of a pool, kept where its block ends well."""
-        connection = self._take(pool, begin)
+        connection, state = self._take(pool, begin)
         try:
             try:
-                yield PostgresDatabase(connection, self._numbered)
+                recent = self._remember(state)
+                yield PostgresDatabase(connection, self._numbered, recent)
+                if recent.changed and pool is self._writers and self._settled:
+                    connection.execute(MARK_CHANGED, [uuid4().hex])
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.closed:
@@ -193,13 +206,20 @@ class PostgresStore:
         finally:
             pool.putconn(connection)
 
-    def _take(self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None) -> Any:
-        """A connection with its transaction begun; those that broke while they lay idle are passed over."""
+    def _remember(self, state: Any) -> Recent:
+        """What a transaction may answer from memory, by what it was told as it began."""
+        settled = self._settled
+        return Recent(settled.views, settled.under(state[1])) if settled and state else Recent()
+
+    def _take(self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None) -> tuple[Any, Any]:
+        """A connection with its transaction begun, and what ``begin`` asked last; broken ones are passed over."""
         for _ in range(READERS + 1):
             connection = pool.getconn(seconds)
             try:
-                self._check_version(connection.execute(begin))
-                return connection
+                state = _read_last(connection.execute(begin))
+                if begin is not self._begin_reading:
+                    self._check_version(state)
+                return connection, state
             except BaseException as error:
                 broken = connection.broken
                 if not broken:
@@ -209,12 +229,9 @@ class PostgresStore:
                     raise
         raise psycopg.OperationalError("the server ends every connection")
 
-    def _check_version(self, cursor: psycopg.Cursor[Any]) -> None:
-        """Refuse to write into tables that a newer version has changed; the last answer tells, where it is asked."""
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone() if self._migrations and cursor.description else None
-        if row and row[0] > self._migrations:
+    def _check_version(self, state: Any) -> None:
+        """Refuse to work with tables that a newer version has changed."""
+        if state and self._migrations and state[0] > self._migrations:
             raise StorageError(
                 f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "
                 "the newer one. Nothing was written.",
@@ -259,7 +276,7 @@ class PostgresStore:
             StorageError: it does not answer, or a newer version has changed it.
         """
         with self._translated():
-            self._readers.putconn(self._take(self._readers, COUNT_MIGRATIONS, PING_SECONDS))
+            self._readers.putconn(self._take(self._readers, COUNT_MIGRATIONS, PING_SECONDS)[0])
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         adapt(connection.adapters)
@@ -284,6 +301,13 @@ class PostgresStore:
     def close(self) -> None:
         self._writers.close()
         self._readers.close()
+
+
+def _read_last(cursor: psycopg.Cursor[Any]) -> Any:
+    """The row of the last of several statements; None where it gives none, or was not asked."""
+    while cursor.nextset():
+        pass
+    return cursor.fetchone() if cursor.description else None
 
 
 def _first_line(error: Exception) -> str:

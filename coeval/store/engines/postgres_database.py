@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import psycopg
@@ -13,12 +12,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.dialect import translate
 from coeval.store.engines.interface import Cursor
-
-KEPT = 200
-"""Rows of an answer that is kept until the end of its transaction; longer ones are seldom asked for twice."""
-
-REMEMBERED = 256
-"""Answers that are kept at a time: a long transaction asks for thousands of lines, each once."""
+from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, Tables
 
 STREAMED = 5_000
 """Rows of a long answer that the server sends at a time."""
@@ -49,41 +43,17 @@ def adapt(adapters: AdaptersMap) -> None:
     adapters.register_loader("numeric", _NumberLoader)
 
 
-class Answer:
-    """The rows of a question, to be read like a cursor's."""
-
-    def __init__(self, rows: list[Any], description: Any) -> None:
-        self.description, self.rowcount = description, len(rows)
-        self._rows = rows
-        self._left = iter(rows)
-
-    def again(self) -> Answer:
-        return Answer(self._rows, self.description)
-
-    def fetchone(self) -> Any:
-        return next(self._left, None)
-
-    def fetchmany(self, size: int, /) -> list[Any]:
-        return list(islice(self._left, size))
-
-    def fetchall(self) -> list[Any]:
-        return list(self._left)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._left
-
-
 class PostgresConnection:
     """Statements of the portable subset on a connection of psycopg, in one transaction.
 
-    What was asked before in the same words is answered from memory until something is written: a transaction sees one
-    state, and a use case asks for the same task, study and criteria again and again.
+    A transaction sees one state, and a use case asks for the same task, study and criteria again and again: what was
+    asked before in the same words is answered from memory (``remembered.py``).
     """
 
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+    def __init__(self, raw: psycopg.Connection[Any], recent: Recent | None = None) -> None:
         self.raw = raw
+        self.recent = recent or Recent()
         self._streams = 0
-        self._known: dict[Any, Answer] = {}
 
     def execute(self, sql: str, values: Any = (), /) -> Cursor:
         """Run a statement.
@@ -92,30 +62,26 @@ class PostgresConnection:
             sqlite3.IntegrityError: it breaks a rule of the schema, as both engines say it.
         """
         if sql.lstrip()[:6] != "SELECT":
-            self.forget()
+            self.recent.forget(sql)
             return self._send(sql, values)
         try:
             key = sql, tuple(values.items() if isinstance(values, Mapping) else values)
-            known = self._known.get(key)
+            known = self.recent.get(key)
         except TypeError:  # a value that cannot be looked up by
             return self._send(sql, values)
         if known is not None:
-            return known.again()
+            return known
         cursor = self._send(sql, values)
-        if cursor.rowcount > KEPT:
+        if cursor.rowcount > KEPT_ROWS:
             return cursor
-        if len(self._known) == REMEMBERED:
-            del self._known[next(iter(self._known))]  # the oldest
-        self._known[key] = answer = Answer(cursor.fetchall(), cursor.description)
+        answer = Answer(cursor.fetchall(), _describe(cursor))
+        self.recent.keep(key, answer)
         return answer.again()
 
-    def forget(self) -> None:
-        """Answer nothing from memory: the state has changed."""
-        self._known.clear()
-
     def _send(self, sql: str, values: Any) -> psycopg.Cursor[Any]:
+        cursor = self.raw.cursor()
         try:
-            return self.raw.execute(translate(sql), values)
+            return cursor.execute(translate(sql), values)
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
 
@@ -127,7 +93,7 @@ class PostgresConnection:
         return cursor.execute(translate(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> psycopg.Cursor[Any]:
-        self.forget()
+        self.recent.forget(sql)
         cursor = self.raw.cursor()
         try:
             cursor.executemany(translate(sql), list(values))
@@ -173,8 +139,13 @@ class PostgresTable:
 class PostgresDatabase:
     """What a transaction works with; ``numbered`` names the tables whose rows the database gives ids."""
 
-    def __init__(self, raw: psycopg.Connection[Any], numbered: frozenset[str] = frozenset()) -> None:
-        self.conn = PostgresConnection(raw)
+    def __init__(
+        self,
+        raw: psycopg.Connection[Any],
+        numbered: frozenset[str] = frozenset(),
+        recent: Recent | None = None,
+    ) -> None:
+        self.conn = PostgresConnection(raw, recent)
         self.numbered = numbered
 
     def query(self, sql: str, values: Any = (), /) -> Iterator[dict[str, Any]]:
@@ -197,6 +168,34 @@ def list_numbered(db: PostgresDatabase) -> frozenset[str]:
         " AND column_name = 'id' AND is_identity = 'YES'"
     )
     return frozenset(name for (name,) in db.conn.execute(sql))
+
+
+VIEWS = """
+SELECT DISTINCT v.relname, t.relname FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class
+JOIN pg_depend d ON d.objid = w.oid AND d.classid = CAST('pg_rewrite' AS regclass)
+  AND d.refclassid = CAST('pg_class' AS regclass)
+JOIN pg_class t ON t.oid = d.refobjid
+WHERE v.relkind = 'v' AND v.relnamespace = CAST(current_schema() AS regnamespace) AND t.oid <> v.oid
+"""
+
+
+def list_views(db: PostgresDatabase) -> dict[str, Tables]:
+    """The tables that each view reads, also by way of another view."""
+    reads: dict[str, set[str]] = {}
+    for view, source in db.conn.execute(VIEWS):
+        reads.setdefault(view, set()).add(source)
+
+    def find(name: str) -> Tables:
+        return frozenset().union(*map(find, reads[name])) if name in reads else frozenset({name})
+
+    return {view: find(view) for view in reads}
+
+
+def _describe(cursor: psycopg.Cursor[Any]) -> tuple[tuple[str], ...]:
+    """The names of a query's columns as cursors give them; psycopg would look up the type of each."""
+    result = cursor.pgresult
+    names = (result.fname(column) or b"" for column in range(result.nfields)) if result else ()
+    return tuple((name.decode(),) for name in names)
 
 
 def _insert(table: str, names: Sequence[str] | dict[str, Any]) -> str:

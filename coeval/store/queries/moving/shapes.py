@@ -34,6 +34,7 @@ STAYS = {
     "prolific_item": "whom that was about, by their ids at Prolific",
     "prolific_step": "what came of it",
     "image_host": "where pages of this server may show images from",
+    "settled_mark": "what servers on one database remember by",
     "queue_tally": "counted anew from the assignments",
 }
 """Tables that no study takes along, each with what is in it."""

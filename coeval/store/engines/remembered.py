@@ -1,0 +1,179 @@
+"""What PostgreSQL was asked before, and need not be asked again.
+
+A question costs it what fifty cost SQLite: it goes to another process and back. Two memories spare it the same ones:
+
+- ``Recent``, of one transaction, answers what was asked in the same words until a table it is about is written to.
+- ``Settled``, of one server, answers questions about what is set up before people work: tasks, criteria, teams,
+  instances. Every transaction that writes to those tables puts a new mark into ``settled_mark``, and every transaction
+  reads the mark as it begins, in its own view of the database. An answer is good for the mark it was read under, so
+  that other servers' changes are seen by the first transaction that sees their rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+SETTLED = frozenset(
+    (
+        *(
+            "account",
+            "answer_key",
+            "asked_line",
+            "asking",
+            "column_role",
+            "crowd",
+            "enrolment",
+            "instance",
+            "run",
+        ),
+        *("criteria_set", "criteria_set_member", "criterion", "criterion_guide"),
+        *("task", "task_team", "task_team_member"),
+    )
+)
+"""Tables that a save reads and does not write; those that drafting fills by the second are not among them."""
+
+FOLLOWED = {"assignment": ("assignment", "queue_tally")}
+"""Tables whose triggers write to another."""
+
+KEPT_ROWS = 200
+"""Rows of an answer that is kept; longer ones are seldom asked for twice."""
+KEPT_CHARACTERS = 20_000
+"""Texts of an answer that outlives its transaction, in characters: at most 80 MB with ``MOST_SETTLED``."""
+RECENT = 256
+"""Answers that a transaction keeps: a long one asks for thousands of lines, each once."""
+MOST_SETTLED = 4_000
+
+SOURCE = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)(?:\s+(?:AS\s+)?\w+)?(\s*,)?", re.IGNORECASE)
+CHANGES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE)\b", re.IGNORECASE)
+TARGET = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE)\s+(\w+)", re.IGNORECASE)
+
+Key = tuple[str, tuple[Any, ...]]
+Tables = frozenset[str]
+UNKNOWN: Tables = frozenset({""})
+"""Where a statement's tables cannot be told."""
+
+
+class Answer:
+    """The rows of a question, to be read like a cursor's."""
+
+    def __init__(self, rows: list[Any], description: Any) -> None:
+        self.description, self.rowcount = description, len(rows)
+        self._rows = rows
+        self._left = iter(rows)
+
+    def again(self) -> Answer:
+        return Answer(self._rows, self.description)
+
+    def fetchone(self) -> Any:
+        return next(self._left, None)
+
+    def fetchmany(self, size: int, /) -> list[Any]:
+        return list(islice(self._left, size))
+
+    def fetchall(self) -> list[Any]:
+        return list(self._left)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._left
+
+    def is_short(self) -> bool:
+        """Whether its texts are short enough to be kept for long."""
+        texts = (value for row in self._rows for value in row if isinstance(value, str | bytes))
+        return sum(map(len, texts)) <= KEPT_CHARACTERS
+
+
+class Settled:
+    """Answers that outlive their transaction, all under one mark; ``views`` says which tables each view reads."""
+
+    def __init__(self, views: Mapping[str, Tables]) -> None:
+        self.views = dict(views)
+        self._mark = ""
+        self._answers: dict[Key, Answer] = {}
+
+    def under(self, mark: str) -> dict[Key, Answer]:
+        """The answers of a mark, to be read and added to by its transactions; another mark begins anew.
+
+        A transaction that began earlier goes on with those of its own mark, which nobody else sees any more.
+        """
+        if mark != self._mark or len(self._answers) >= MOST_SETTLED:
+            self._answers = {}
+            self._mark = mark
+        return self._answers
+
+
+class Recent:
+    """What one transaction was answered; ``settled`` are the answers of its mark, shared with others."""
+
+    def __init__(
+        self, views: Mapping[str, Tables] | None = None, settled: dict[Key, Answer] | None = None
+    ) -> None:
+        self._views = views or {}
+        self._settled = settled
+        self._answers: dict[Key, tuple[Answer, Tables]] = {}
+        self.changed = False
+        """Whether the transaction has written to a settled table."""
+
+    def get(self, key: Key) -> Answer | None:
+        found = self._answers.get(key)
+        if found is not None:
+            return found[0].again()
+        kept = self._settled.get(key) if self._settled is not None else None
+        return kept.again() if kept is not None else None
+
+    def keep(self, key: Key, answer: Answer) -> None:
+        tables = self._find_tables(key[0])
+        if self._settled is not None and tables <= SETTLED and answer.is_short():
+            self._settled[key] = answer
+            return
+        if len(self._answers) == RECENT:
+            del self._answers[next(iter(self._answers))]  # the oldest
+        self._answers[key] = answer, tables
+
+    def forget(self, sql: str) -> None:
+        """Answer nothing from memory that a statement may have changed."""
+        if not CHANGES.search(sql):
+            return
+        target = TARGET.match(sql)
+        if target is None:
+            self._answers.clear()
+            self.changed, self._settled = True, None
+            return
+        written = FOLLOWED.get(target[1], (target[1],))
+        if not SETTLED.isdisjoint(written):
+            self.changed, self._settled = True, None
+        stale = [
+            key
+            for key, (_, tables) in self._answers.items()
+            if "" in tables or not tables.isdisjoint(written)
+        ]
+        for key in stale:
+            del self._answers[key]
+
+    def forget_undone(self) -> None:
+        """A part of the transaction was undone, and what was read of it never was."""
+        self._answers.clear()
+
+    def _find_tables(self, sql: str) -> Tables:
+        named = find_sources(sql)
+        return frozenset().union(*(self._views.get(name, {name}) for name in named)) if named else UNKNOWN
+
+
+@lru_cache(maxsize=2_000)
+def find_sources(sql: str) -> Tables:
+    """The tables and views that a query names, and "" where there may be others.
+
+    >>> sorted(find_sources("SELECT 1 FROM task t JOIN run ON run.task = t.id WHERE EXISTS (SELECT 1 FROM draft d)"))
+    ['draft', 'run', 'task']
+    >>> "" in find_sources("SELECT 1 FROM task t, run r")
+    True
+    """
+    found = list(SOURCE.finditer(sql))
+    # a name after a comma, or of a function, is none that the expression sees
+    hidden = (
+        not found or any(match[2] for match in found) or "(" in {sql[m.end(1) : m.end(1) + 1] for m in found}
+    )
+    return frozenset(match[1].lower() for match in found) | (UNKNOWN if hidden else frozenset())
