@@ -80,7 +80,10 @@ class Storage(Protocol):
         """
 
     def read(self) -> AbstractContextManager[Database]:
-        """A consistent view of what is stored now, or as one's own transaction has left it."""
+        """A consistent view of what is stored now, or as one's own transaction has left it.
+
+        Inside another of the same thread it is a part of that, and sees the same moment.
+        """
 
     def ping(self) -> None:
         """Return at once where the database can be used by this version of CoEval.

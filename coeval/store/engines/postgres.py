@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -22,7 +22,13 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
 from coeval.store.engines.postgres_database import PostgresDatabase, adapt, list_numbered, list_views
-from coeval.store.engines.postgres_schema import APPLIED, ensure_schema, list_applied, list_known
+from coeval.store.engines.postgres_schema import (
+    APPLIED,
+    ensure_schema,
+    list_applied,
+    list_known,
+    mark_changed,
+)
 from coeval.store.engines.remembered import Recent, Settled
 
 WRITERS = 7_201_506
@@ -42,9 +48,11 @@ CLOCK_SECONDS = 5
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 COUNT_MIGRATIONS = f"SELECT count(*) FROM {APPLIED}"
-ASK_STATE = f"SELECT ({COUNT_MIGRATIONS}), (SELECT mark FROM settled_mark)"
-"""What every transaction asks first: a newer version may have changed the tables, or somebody what is settled."""
-MARK_CHANGED = "UPDATE settled_mark SET mark = %s"
+ASK_MARK = "SELECT mark FROM settled_mark"
+"""What every transaction asks first: somebody may have changed what is settled, or a newer version the tables."""
+KNOWN_ROWS = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
+COUNT_AGAIN = 0.1
+"""The share of new rows in a table from which on its statistics are taken anew, as PostgreSQL does by itself."""
 
 # it says every try to reconnect; what comes of them is said by whoever asked
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -65,8 +73,11 @@ class PostgresStore:
         """Asked before every transaction that writes; raises a StorageError where none may begin."""
         self._numbered: frozenset[str] = frozenset()
         self._migrations = 0
+        self._checked: str | None = None
+        """The mark under which the tables were last found to be those of this version."""
         self._begin_writing, self._begin_reading = BEGIN_WRITING, BEGIN_READING
         self._settled: Settled | None = None
+        self._filled: Counter[str] = Counter()
         self._local = threading.local()
         self._lock = threading.RLock()
         with self._translated():
@@ -139,8 +150,8 @@ class PostgresStore:
             views = list_views(db)
         if not behind:
             self._settled = Settled(views)
-            self._begin_writing = f"{BEGIN_WRITING}; {ASK_STATE}"
-            self._begin_reading = f"{BEGIN_READING}; {ASK_STATE}"
+            self._begin_writing = f"{BEGIN_WRITING}; {ASK_MARK}"
+            self._begin_reading = f"{BEGIN_READING}; {ASK_MARK}"
 
     @contextmanager
     def write(self, *, guarded: bool = True) -> Iterator[PostgresDatabase]:
@@ -155,24 +166,23 @@ class PostgresStore:
         """
         outer: PostgresDatabase | None = getattr(self._local, "db", None)
         if outer is not None:
-            try:
-                with outer.conn.raw.transaction():
-                    yield outer
-            except BaseException:
-                outer.conn.recent.forget_undone()  # what was read of the part that is undone
-                raise
+            with outer.conn.part():
+                yield outer
             return
         if self.read_only:
             raise StorageError(f"{self.shown_address} was opened to be read only.")
-        with self._lock, self._translated():
-            if guarded:
-                self.guard()
-            with self._begin(self._writers, self._begin_writing) as db:
-                self._local.db = db
-                try:
-                    yield db
-                finally:
-                    self._local.db = None
+        with self._translated():
+            with self._lock:
+                if guarded:
+                    self.guard()
+                with self._begin(self._writers, self._begin_writing) as db:
+                    self._local.db = db
+                    try:
+                        yield db
+                    finally:
+                        self._local.db = None
+            if db.conn.filled:
+                self._count_rows(db.conn.filled)
 
     @contextmanager
     def read(self) -> Iterator[PostgresDatabase]:
@@ -181,12 +191,32 @@ class PostgresStore:
         Raises:
             StorageError: the server cannot be reached.
         """
-        outer: PostgresDatabase | None = getattr(self._local, "db", None)
+        outer: PostgresDatabase | None = getattr(self._local, "db", None) or getattr(
+            self._local, "view", None
+        )
         if outer is not None:
             yield outer
             return
         with self._translated(), self._begin(self._readers, self._begin_reading) as db:
-            yield db
+            self._local.view = db
+            try:
+                yield db
+            finally:
+                self._local.view = None
+
+    def _count_rows(self, filled: Counter[str]) -> None:
+        """Have the planner know of tables that were filled at once: by itself it looks only after a minute.
+
+        Until then it takes a table of thousands for an empty one and reads all of it, which makes a save cost three
+        times as much. What is kept is kept, whatever becomes of this.
+        """
+        with suppress(psycopg.Error, PoolTimeout), self._readers.connection(PING_SECONDS) as connection:
+            for table, rows in filled.items():
+                known = connection.execute(KNOWN_ROWS, [table]).fetchone()
+                self._filled[table] += rows
+                if known and self._filled[table] > COUNT_AGAIN * known[0]:
+                    connection.execute(f"ANALYZE {table}")
+                    self._filled[table] = 0
 
     @contextmanager
     def _begin(self, pool: ConnectionPool[Any], begin: str) -> Iterator[PostgresDatabase]:
@@ -197,7 +227,7 @@ class PostgresStore:
                 recent = self._remember(state)
                 yield PostgresDatabase(connection, self._numbered, recent)
                 if recent.changed and pool is self._writers and self._settled:
-                    connection.execute(MARK_CHANGED, [uuid4().hex])
+                    mark_changed(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.closed:
@@ -209,7 +239,7 @@ class PostgresStore:
     def _remember(self, state: Any) -> Recent:
         """What a transaction may answer from memory, by what it was told as it began."""
         settled = self._settled
-        return Recent(settled.views, settled.under(state[1])) if settled and state else Recent()
+        return Recent(settled.views, settled.under(state[0])) if settled and state else Recent()
 
     def _take(self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None) -> tuple[Any, Any]:
         """A connection with its transaction begun, and what ``begin`` asked last; broken ones are passed over."""
@@ -217,8 +247,9 @@ class PostgresStore:
             connection = pool.getconn(seconds)
             try:
                 state = _read_last(connection.execute(begin))
-                if begin is not self._begin_reading:
-                    self._check_version(state)
+                if self._settled and begin is self._begin_writing and state[0] != self._checked:
+                    self._check_version(connection)
+                    self._checked = state[0]
                 return connection, state
             except BaseException as error:
                 broken = connection.broken
@@ -229,9 +260,10 @@ class PostgresStore:
                     raise
         raise psycopg.OperationalError("the server ends every connection")
 
-    def _check_version(self, state: Any) -> None:
-        """Refuse to work with tables that a newer version has changed."""
-        if state and self._migrations and state[0] > self._migrations:
+    def _check_version(self, connection: psycopg.Connection[Any]) -> None:
+        """Refuse to work with tables that a newer version has changed, which leaves another mark."""
+        row = connection.execute(COUNT_MIGRATIONS).fetchone()
+        if row and row[0] > self._migrations:
             raise StorageError(
                 f"A newer CoEval has changed {self.shown_address} while this one was running: stop this one and start "
                 "the newer one. Nothing was written.",
@@ -276,7 +308,11 @@ class PostgresStore:
             StorageError: it does not answer, or a newer version has changed it.
         """
         with self._translated():
-            self._readers.putconn(self._take(self._readers, COUNT_MIGRATIONS, PING_SECONDS)[0])
+            connection, _ = self._take(self._readers, "SELECT 1", PING_SECONDS)
+            try:
+                self._check_version(connection)
+            finally:
+                self._readers.putconn(connection)
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         adapt(connection.adapters)

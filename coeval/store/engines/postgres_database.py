@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -12,7 +14,10 @@ from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.dialect import translate
 from coeval.store.engines.interface import Cursor
-from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, Tables
+from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, Tables, find_target
+
+MANY = 100
+"""Rows put in at a time from which on they count for the planner's statistics."""
 
 STREAMED = 5_000
 """Rows of a long answer that the server sends at a time."""
@@ -43,6 +48,40 @@ def adapt(adapters: AdaptersMap) -> None:
     adapters.register_loader("numeric", _NumberLoader)
 
 
+class Parts:
+    """Parts of a transaction, one inside another: each is undone by itself.
+
+    A use case that calls another opens a part, and most parts read, or are all that there is. So the place to go back
+    to is marked only before something is changed, and given up with the next mark or the end.
+    """
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self._raw = raw
+        self._marked: list[bool] = []
+        self._spent = ""
+
+    def begin(self) -> None:
+        self._marked.append(False)
+
+    def mark(self) -> None:
+        """Something is about to be changed."""
+        new = [f"SAVEPOINT part_{n}" for n, marked in enumerate(self._marked) if not marked]
+        if new:
+            self._raw.execute("; ".join([f"RELEASE {self._spent}", *new] if self._spent else new))
+            self._marked = [True] * len(self._marked)
+            self._spent = ""
+
+    def keep(self) -> None:
+        if self._marked.pop():
+            self._spent = f"part_{len(self._marked)}"  # with those inside it
+
+    def undo(self) -> None:
+        name = f"part_{len(self._marked) - 1}"
+        if self._marked.pop() and not self._raw.closed:
+            self._raw.execute(f"ROLLBACK TO {name}; RELEASE {name}")
+            self._spent = ""
+
+
 class PostgresConnection:
     """Statements of the portable subset on a connection of psycopg, in one transaction.
 
@@ -53,6 +92,9 @@ class PostgresConnection:
     def __init__(self, raw: psycopg.Connection[Any], recent: Recent | None = None) -> None:
         self.raw = raw
         self.recent = recent or Recent()
+        self.filled: Counter[str] = Counter()
+        """Rows that tables got many at a time."""
+        self._parts = Parts(raw)
         self._streams = 0
 
     def execute(self, sql: str, values: Any = (), /) -> Cursor:
@@ -62,7 +104,7 @@ class PostgresConnection:
             sqlite3.IntegrityError: it breaks a rule of the schema, as both engines say it.
         """
         if sql.lstrip()[:6] != "SELECT":
-            self.recent.forget(sql)
+            self._prepare_change(sql)
             return self._send(sql, values)
         try:
             key = sql, tuple(values.items() if isinstance(values, Mapping) else values)
@@ -93,13 +135,32 @@ class PostgresConnection:
         return cursor.execute(translate(sql), values)
 
     def executemany(self, sql: str, values: Iterable[Any], /) -> psycopg.Cursor[Any]:
-        self.recent.forget(sql)
+        self._prepare_change(sql)
         cursor = self.raw.cursor()
         try:
             cursor.executemany(translate(sql), list(values))
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
+        table = find_target(sql)
+        if table and cursor.rowcount >= MANY:
+            self.filled[table] += cursor.rowcount
         return cursor
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A part of the transaction, undone by itself where its block fails."""
+        self._parts.begin()
+        try:
+            yield
+        except BaseException:
+            self._parts.undo()
+            self.recent.forget_undone()
+            raise
+        self._parts.keep()
+
+    def _prepare_change(self, sql: str) -> None:
+        self._parts.mark()
+        self.recent.forget(sql)
 
 
 class PostgresTable:

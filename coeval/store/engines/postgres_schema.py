@@ -8,6 +8,10 @@ Views are made anew after that, since PostgreSQL keeps the columns that a view h
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+import psycopg
 
 from coeval.clock import now
 from coeval.store.engines.copying import copy_rows, put_in_order, read_model
@@ -81,6 +85,12 @@ def ensure_schema(db: PostgresDatabase) -> None:
     _drop_views(db, views)
     for view in views.values():
         db.conn.execute(view)
+    mark_changed(db.conn.raw)
+
+
+def mark_changed(connection: psycopg.Connection[Any]) -> None:
+    """Have every server forget what it remembers of what is set up, and look at the schema's version."""
+    connection.execute("UPDATE settled_mark SET mark = %s", [uuid4().hex])
 
 
 def _drop_views(db: PostgresDatabase, views: Iterable[str]) -> None:

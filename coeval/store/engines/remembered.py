@@ -49,7 +49,7 @@ MOST_SETTLED = 4_000
 
 SOURCE = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)(?:\s+(?:AS\s+)?\w+)?(\s*,)?", re.IGNORECASE)
 CHANGES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|TRUNCATE)\b", re.IGNORECASE)
-TARGET = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE)\s+(\w+)", re.IGNORECASE)
+TARGET = re.compile(r"\s*(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)", re.IGNORECASE)
 
 Key = tuple[str, tuple[Any, ...]]
 Tables = frozenset[str]
@@ -91,18 +91,17 @@ class Settled:
 
     def __init__(self, views: Mapping[str, Tables]) -> None:
         self.views = dict(views)
-        self._mark = ""
-        self._answers: dict[Key, Answer] = {}
+        self._kept: tuple[str, dict[Key, Answer]] = ("", {})
 
     def under(self, mark: str) -> dict[Key, Answer]:
         """The answers of a mark, to be read and added to by its transactions; another mark begins anew.
 
         A transaction that began earlier goes on with those of its own mark, which nobody else sees any more.
         """
-        if mark != self._mark or len(self._answers) >= MOST_SETTLED:
-            self._answers = {}
-            self._mark = mark
-        return self._answers
+        kept = self._kept
+        if kept[0] != mark or len(kept[1]) >= MOST_SETTLED:
+            self._kept = kept = (mark, {})  # both at once, since other threads ask meanwhile
+        return kept[1]
 
 
 class Recent:
@@ -137,12 +136,12 @@ class Recent:
         """Answer nothing from memory that a statement may have changed."""
         if not CHANGES.search(sql):
             return
-        target = TARGET.match(sql)
-        if target is None:
+        target = find_target(sql)
+        if not target:
             self._answers.clear()
             self.changed, self._settled = True, None
             return
-        written = FOLLOWED.get(target[1], (target[1],))
+        written = FOLLOWED.get(target, (target,))
         if not SETTLED.isdisjoint(written):
             self.changed, self._settled = True, None
         stale = [
@@ -160,6 +159,12 @@ class Recent:
     def _find_tables(self, sql: str) -> Tables:
         named = find_sources(sql)
         return frozenset().union(*(self._views.get(name, {name}) for name in named)) if named else UNKNOWN
+
+
+def find_target(sql: str) -> str:
+    """The table that a statement writes to; empty where it is of another kind."""
+    found = TARGET.match(sql)
+    return found[1].lower() if found else ""
 
 
 @lru_cache(maxsize=2_000)

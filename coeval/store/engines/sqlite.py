@@ -149,6 +149,9 @@ class Store:
             yield self._writer
             return
         db = getattr(self._local, "db", None)
+        if db is not None and db.conn.in_transaction:
+            yield db  # a part of a longer reading
+            return
         with translated(self.path):
             self.check_place()
             if db is None:

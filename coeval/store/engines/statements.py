@@ -11,7 +11,7 @@ sqlite-utils.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from coeval.store.engines.interface import Cursor, Database, Values
@@ -46,6 +46,14 @@ def scalar(db: Database, sql: str, values: Values = ()) -> Any:
 def append(db: Database, table: str, values: Mapping[str, Any]) -> None:
     """Insert one row, in as few microseconds as a save can spare."""
     db.conn.execute(_insertion(table, values), dict(values))
+
+
+def append_all(db: Database, table: str, values: Sequence[Mapping[str, Any]]) -> None:
+    """Insert a few rows of the same columns by one statement, since each goes to PostgreSQL and back."""
+    if values:
+        marks = ", ".join(f"({', '.join('?' * len(row))})" for row in values)
+        given = [value for row in values for value in row.values()]
+        db.conn.execute(f"INSERT INTO {table} ({', '.join(values[0])}) VALUES {marks}", given)
 
 
 def append_numbered(db: Database, table: str, values: Mapping[str, Any]) -> int:

@@ -194,6 +194,8 @@ def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base
     evaluation = get_evaluation(db, task, assignment, criterion)
     done = frozenset(submissions.list_done(db, person.id, assignment.instance))
     instance = tasks.get_instance(db, assignment.instance)
+    mark = assignments.get_mark(db, person.id, assignment.instance)
+    says = mark.flagged or mark.comment
     return replace(
         base,
         criteria=mine.criteria,
@@ -207,8 +209,8 @@ def _opened(db: Database, person: Person, task: Task, current: CriteriaSet, base
         awaits_first=evaluation.awaits_first,
         first=evaluation.first,
         saved=evaluation.saved,
-        mark=assignments.get_mark(db, person.id, assignment.instance),
-        answer=inbox.get_answer(db, task.id, person.id, assignment.instance),
+        mark=mark,
+        answer=inbox.get_answer(db, task.id, person.id, assignment.instance) if says else None,
         waits=is_waiting(db, assignment, criterion.id, get_ready(db, task, current)),
     )
 

@@ -135,9 +135,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         raise InputError("This save carries no key of its own: reload the page and confirm again.")
     with context.store.write() as db:
         task = require_task(db, slug)
-        before = submissions.get_submission_by_uid(db, sent.uid) or submissions.get_first_score_by_uid(
-            db, sent.uid
-        )
+        before = submissions.get_by_uid(db, sent.uid)
         if before is not None:
             return _same_or_refused(before, person, sent)
         check_saving(db, person, task, sent.instance)

@@ -135,19 +135,20 @@ def draft_of(row: dict[str, Any]) -> Draft:
 
 
 def _rows(db: Database, draft: int) -> tuple[EvaluationRow, ...]:
-    quotes: dict[int, list[Quote]] = {}
+    quotes: dict[tuple[int, str, str], list[Quote]] = {}
     for row in rows(
         db,
-        "SELECT q.* FROM quote q JOIN draft_row r ON r.id = q.draft_row WHERE r.draft = ?"
-        " ORDER BY q.draft_row, q.position",
+        "SELECT r.id, r.kind, r.text, q.text AS quoted, q.quote_start, q.quote_end, q.place FROM draft_row r"
+        " LEFT JOIN quote q ON q.draft_row = r.id WHERE r.draft = ? ORDER BY r.position, q.position",
         [draft],
     ):
-        quote = Quote(row["text"], row["quote_start"], row["quote_end"], QuotePlace(row["place"]))
-        quotes.setdefault(row["draft_row"], []).append(quote)
-    lines = rows(db, "SELECT * FROM draft_row WHERE draft = ? ORDER BY position", [draft])
+        of_line = quotes.setdefault((row["id"], row["kind"], row["text"]), [])
+        if row["place"] is not None:
+            quote = Quote(row["quoted"], row["quote_start"], row["quote_end"], QuotePlace(row["place"]))
+            of_line.append(quote)
     return tuple(
-        EvaluationRow(RowKind(row["kind"]), row["text"], tuple(quotes.get(row["id"], ())), row["id"])
-        for row in lines
+        EvaluationRow(RowKind(kind), text, tuple(found), number)
+        for (number, kind, text), found in quotes.items()
     )
 
 

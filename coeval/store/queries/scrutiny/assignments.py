@@ -189,11 +189,15 @@ def is_ready(db: Database, assignment: Assignment, ready: Drafted) -> bool:
 
 def count_assignments(db: Database, annotator: int, task: int) -> dict[str, int]:
     """How many instances a person has: total, finished, flagged."""
-    sql = "SELECT coalesce(max(position), 0) FROM assignment WHERE annotator = ? AND task = ?"
-    total = scalar(db, sql, [annotator, task])
-    sql = "SELECT finished, flagged FROM queue_tally WHERE annotator = ? AND task = ?"
-    tally = get_row(db, sql, [annotator, task]) or {"finished": 0, "flagged": 0}
-    return {"total": total, **tally}
+    row = get_row(
+        db,
+        "SELECT q.total, coalesce(t.finished, 0) AS finished, coalesce(t.flagged, 0) AS flagged FROM ("
+        "SELECT coalesce(max(position), 0) AS total FROM assignment WHERE annotator = :annotator AND task = :task) q"
+        " LEFT JOIN queue_tally t ON t.annotator = :annotator AND t.task = :task",
+        {"annotator": annotator, "task": task},
+    )
+    assert row is not None
+    return row
 
 
 def list_progress(db: Database, task: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from coeval.clock import now, read_time, write_time
 from coeval.domain import Arm, ScrutinyRow, Submission
 from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
-from coeval.store.engines.statements import append, append_numbered, get_row, rows, scalar
+from coeval.store.engines.statements import append_all, append_numbered, chunks, get_row, rows, scalar
 
 SUBMISSION = Record(
     Submission,
@@ -21,6 +21,8 @@ SUBMISSION = Record(
 """Every stored field of a submission: a further one is a field of ``Submission`` and a column of that name."""
 
 LINE = Record(ScrutinyRow)
+LINES_AT_ONCE = 100
+"""Lines of one statement: an evaluation has a few, and SQLite takes a limited number of values."""
 
 OF_FIRST = ("uid", "person", "instance", "criterion", "score", "opened_at", "submitted_at", "active_ms")
 """What a first score keeps of a submission. To keep a further field with it, name it here and add its column there."""
@@ -50,9 +52,15 @@ def submission_of(db: Database, row: dict[str, Any]) -> Submission:
     return SUBMISSION.from_row(row, rows=scrutinised, id=row["id"])
 
 
-def get_submission_by_uid(db: Database, uid: str) -> Submission | None:
-    row = get_row(db, "SELECT * FROM submission WHERE uid = ?", [uid])
-    return submission_of(db, row) if row else None
+def get_by_uid(db: Database, uid: str) -> Submission | None:
+    """What was saved under this key, a first score among it."""
+    sql = "SELECT 0 AS first FROM submission WHERE uid = ? UNION ALL SELECT 1 FROM first_score WHERE uid = ?"
+    first = scalar(db, sql, [uid, uid])
+    if first is None:
+        return None
+    row = get_row(db, f"SELECT * FROM {'first_score' if first else 'submission'} WHERE uid = ?", [uid])
+    assert row is not None
+    return _first_score(row) if first else submission_of(db, row)
 
 
 def get_submission(db: Database, annotator: int, instance: int, criterion: int) -> Submission | None:
@@ -91,8 +99,12 @@ def record_submission(db: Database, submission: Submission) -> Submission:
     submission_id = append_numbered(
         db, "submission", SUBMISSION.to_row(submission) | {"submitted_at": submitted_at}
     )
-    for position, line in enumerate(submission.rows):
-        append(db, "submission_row", {"submission": submission_id, "position": position, **LINE.to_row(line)})
+    lines = [
+        {"submission": submission_id, "position": position, **LINE.to_row(line)}
+        for position, line in enumerate(submission.rows)
+    ]
+    for block in chunks(lines, LINES_AT_ONCE):
+        append_all(db, "submission_row", block)
     return replace(submission, id=submission_id, submitted_at=submitted_at)
 
 
@@ -108,11 +120,6 @@ def get_first_score(db: Database, annotator: int, instance: int, criterion: int)
     return _first_score(row) if row else None
 
 
-def get_first_score_by_uid(db: Database, uid: str) -> Submission | None:
-    row = get_row(db, "SELECT * FROM first_score WHERE uid = ?", [uid])
-    return _first_score(row) if row else None
-
-
 def record_first_score(db: Database, first: Submission) -> Submission:
     """Keep the score given before the draft was shown; there is one, and it never changes."""
     submitted_at = first.submitted_at or now()
@@ -122,17 +129,16 @@ def record_first_score(db: Database, first: Submission) -> Submission:
 
 def get_worked_until(db: Database, annotator: int) -> str:
     """When the active time of a person's last timed save ended, first scores included; empty before there is one."""
-    last = [
-        get_row(
-            db,
-            f"SELECT opened_at, active_ms FROM {table} WHERE annotator = ? AND active_ms IS NOT NULL"
-            " AND opened_at IS NOT NULL ORDER BY id DESC LIMIT 1",
-            [annotator],
-        )
-        for table in ("submission", "first_score")
-    ]
-    ends = (read_time(row["opened_at"]) + timedelta(milliseconds=row["active_ms"]) for row in last if row)
+    last = rows(db, f"{_last_timed('submission')} UNION ALL {_last_timed('first_score')}", [annotator] * 2)
+    ends = (read_time(row["opened_at"]) + timedelta(milliseconds=row["active_ms"]) for row in last)
     return max(map(write_time, ends), default="")
+
+
+def _last_timed(table: str) -> str:
+    return (
+        f"SELECT * FROM (SELECT opened_at, active_ms FROM {table} WHERE annotator = ? AND active_ms IS NOT NULL"
+        f" AND opened_at IS NOT NULL ORDER BY id DESC LIMIT 1) {table}_last"
+    )
 
 
 def mean_seconds(db: Database, annotator: int, *, last: int = 100) -> float | None:

@@ -56,8 +56,7 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
         sheet: bool = False,
         item: str = Query("", max_length=1000),
     ) -> dict[str, Any]:
-        person = get_person(context, request)
-        aliases = steps.get_aliases(context, person, slug)
+        person, aliases = _identify(context, request, slug)
         known = aliases.reveal("instance", instance) if instance else None
         if item:
             known = browsing.view_instance(context, person, slug, item).instance.id
@@ -120,10 +119,16 @@ def _open(
     return step_json(steps.get_step(context, person, slug, where), aliases)
 
 
+def _identify(context: Context, request: Request, slug: str) -> tuple[Person, Aliases]:
+    """Who asks, and the ids by which they know what they work at."""
+    with context.store.read():
+        person = get_person(context, request)
+        return person, steps.get_aliases(context, person, slug)
+
+
 def _save(context: Context, request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
     """One transaction: the save, and the opening of what comes next."""
-    person = get_person(context, request)
-    aliases = steps.get_aliases(context, person, slug)
+    person, aliases = _identify(context, request, slug)
     sent = _reveal(aliases, payload.to_sent())
     here = Where(Filter(payload.filter), instance=sent.instance, criterion=sent.criterion)
     # after a score given first, the same screen comes again, with the draft
@@ -132,8 +137,7 @@ def _save(context: Context, request: Request, slug: str, payload: SubmissionPayl
 
 
 def _save_sheet(context: Context, request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
-    person = get_person(context, request)
-    aliases = steps.get_aliases(context, person, slug)
+    person, aliases = _identify(context, request, slug)
     sent = [_reveal(aliases, one.to_sent()) for one in payload.evaluations]
     here = Where(Filter(payload.filter), instance=sent[0].instance, criterion=sent[0].criterion)
     first = any(one.first for one in sent)
