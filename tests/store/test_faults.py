@@ -25,7 +25,7 @@ from coeval.errors import StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
 from coeval.store.engines.files import is_damaged
-from coeval.store.engines.health import examine_file
+from coeval.store.health import examine_file
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import calls, drafts
 from coeval.store.snapshots.folder_place import FolderPlace

@@ -13,7 +13,7 @@ from coeval.datasets import Source
 from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Instance, Person, Run, Task
 from coeval.errors import InputError
 from coeval.store import open_store
-from coeval.store.engines.health import examine_file
+from coeval.store.health import examine_file
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.bulk import imports
 from coeval.store.queries.bulk.exports import ROWS, SCORES

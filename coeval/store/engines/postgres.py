@@ -21,7 +21,14 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from coeval.errors import BusyError, StorageError, UnreachableError
 from coeval.settings import show_address
-from coeval.store.engines.postgres_database import PostgresDatabase, adapt, list_numbered, list_views
+from coeval.store.engines.postgres_database import (
+    PostgresDatabase,
+    StudyConnection,
+    adapt,
+    list_numbered,
+    list_views,
+    statements_of,
+)
 from coeval.store.engines.postgres_schema import (
     APPLIED,
     ensure_schema,
@@ -101,6 +108,7 @@ class PostgresStore:
     def _build_pool(self, size: int) -> ConnectionPool[psycopg.Connection[Any]]:
         return ConnectionPool(
             self.address,
+            connection_class=StudyConnection,
             min_size=1,
             max_size=size,
             timeout=self.patience,
@@ -221,42 +229,44 @@ class PostgresStore:
     @contextmanager
     def _begin(self, pool: ConnectionPool[Any], begin: str) -> Iterator[PostgresDatabase]:
         """A transaction on a connection of a pool, kept where its block ends well."""
-        connection, state = self._take(pool, begin)
+        connection, mark = self._take(pool, begin)
         try:
             try:
-                recent = self._remember(state)
+                recent = self._remember(mark)
                 yield PostgresDatabase(connection, self._numbered, recent)
                 if recent.changed and pool is self._writers and self._settled:
                     mark_changed(connection)
-                connection.execute("COMMIT")
+                if statements_of(connection).run_simple("COMMIT").command_status != b"COMMIT":
+                    # a statement failed and was passed over: the server has undone all of it without a word
+                    raise psycopg.OperationalError("a statement of the transaction had failed")
             except BaseException:
-                if not connection.closed:
-                    connection.execute("ROLLBACK")
+                _undo(connection)
                 raise
         finally:
             pool.putconn(connection)
 
-    def _remember(self, state: Any) -> Recent:
-        """What a transaction may answer from memory, by what it was told as it began."""
+    def _remember(self, mark: str | None) -> Recent:
         settled = self._settled
-        return Recent(settled.views, settled.under(state[0])) if settled and state else Recent()
+        return Recent(settled.views, settled.under(mark)) if settled and mark is not None else Recent()
 
-    def _take(self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None) -> tuple[Any, Any]:
-        """A connection with its transaction begun, and what ``begin`` asked last; broken ones are passed over."""
+    def _take(
+        self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None
+    ) -> tuple[Any, str | None]:
+        """A connection with its transaction begun, and the mark of what is settled; broken ones are passed over."""
         for _ in range(READERS + 1):
             connection = pool.getconn(seconds)
             try:
-                state = _read_last(connection.execute(begin))
-                if self._settled and begin is self._begin_writing and state[0] != self._checked:
+                statements = statements_of(connection)
+                began = statements.run_simple(begin)
+                mark = statements.load(began, 0, 1)[0][0] if self._settled and began.ntuples else None
+                if mark != self._checked and begin is self._begin_writing:
                     self._check_version(connection)
-                    self._checked = state[0]
-                return connection, state
+                    self._checked = mark
+                return connection, mark
             except BaseException as error:
-                broken = connection.broken
-                if not broken:
-                    connection.execute("ROLLBACK")
+                usable = _undo(connection)
                 pool.putconn(connection)
-                if not (broken and isinstance(error, psycopg.OperationalError)):
+                if usable or not isinstance(error, psycopg.OperationalError):
                     raise
         raise psycopg.OperationalError("the server ends every connection")
 
@@ -339,11 +349,14 @@ class PostgresStore:
         self._readers.close()
 
 
-def _read_last(cursor: psycopg.Cursor[Any]) -> Any:
-    """The row of the last of several statements; None where it gives none, or was not asked."""
-    while cursor.nextset():
-        pass
-    return cursor.fetchone() if cursor.description else None
+def _undo(connection: psycopg.Connection[Any]) -> bool:
+    """End a transaction that is not to be kept; whether the connection is still of use."""
+    try:
+        statements_of(connection).run_simple("ROLLBACK")
+        return True
+    except psycopg.Error:
+        connection.close()  # the pool makes another in its place
+        return False
 
 
 def _first_line(error: Exception) -> str:

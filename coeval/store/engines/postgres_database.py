@@ -10,10 +10,12 @@ from typing import Any
 
 import psycopg
 from psycopg.adapt import AdaptersMap, Buffer, Dumper, Loader
+from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.dialect import translate
 from coeval.store.engines.interface import Cursor
+from coeval.store.engines.prepared import Statements, name_columns
 from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, Tables, find_target
 
 MANY = 100
@@ -48,6 +50,21 @@ def adapt(adapters: AdaptersMap) -> None:
     adapters.register_loader("numeric", _NumberLoader)
 
 
+class StudyConnection(psycopg.Connection[Any]):
+    """A connection that knows what was prepared on it."""
+
+    statements: Statements | None = None
+
+
+def statements_of(raw: psycopg.Connection[Any]) -> Statements:
+    """Running statements on a connection; what is prepared lasts as long as that does."""
+    if not isinstance(raw, StudyConnection):
+        return Statements(raw)
+    if raw.statements is None:
+        raw.statements = Statements(raw)
+    return raw.statements
+
+
 class Parts:
     """Parts of a transaction, one inside another: each is undone by itself.
 
@@ -55,8 +72,8 @@ class Parts:
     to is marked only before something is changed, and given up with the next mark or the end.
     """
 
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self._raw = raw
+    def __init__(self, raw: psycopg.Connection[Any], statements: Statements) -> None:
+        self._raw, self._statements = raw, statements
         self._marked: list[bool] = []
         self._spent = ""
 
@@ -67,7 +84,7 @@ class Parts:
         """Something is about to be changed."""
         new = [f"SAVEPOINT part_{n}" for n, marked in enumerate(self._marked) if not marked]
         if new:
-            self._raw.execute("; ".join([f"RELEASE {self._spent}", *new] if self._spent else new))
+            self._statements.run_simple("; ".join([f"RELEASE {self._spent}", *new] if self._spent else new))
             self._marked = [True] * len(self._marked)
             self._spent = ""
 
@@ -78,7 +95,7 @@ class Parts:
     def undo(self) -> None:
         name = f"part_{len(self._marked) - 1}"
         if self._marked.pop() and not self._raw.closed:
-            self._raw.execute(f"ROLLBACK TO {name}; RELEASE {name}")
+            self._statements.run_simple(f"ROLLBACK TO {name}; RELEASE {name}")
             self._spent = ""
 
 
@@ -92,9 +109,10 @@ class PostgresConnection:
     def __init__(self, raw: psycopg.Connection[Any], recent: Recent | None = None) -> None:
         self.raw = raw
         self.recent = recent or Recent()
+        self.statements = statements_of(raw)
         self.filled: Counter[str] = Counter()
         """Rows that tables got many at a time."""
-        self._parts = Parts(raw)
+        self._parts = Parts(raw, self.statements)
         self._streams = 0
 
     def execute(self, sql: str, values: Any = (), /) -> Cursor:
@@ -113,19 +131,29 @@ class PostgresConnection:
             return self._send(sql, values)
         if known is not None:
             return known
-        cursor = self._send(sql, values)
-        if cursor.rowcount > KEPT_ROWS:
-            return cursor
-        answer = Answer(cursor.fetchall(), _describe(cursor))
+        answer = self._send(sql, values)
+        if answer.rowcount > KEPT_ROWS:
+            return answer
         self.recent.keep(key, answer)
         return answer.again()
 
-    def _send(self, sql: str, values: Any) -> psycopg.Cursor[Any]:
-        cursor = self.raw.cursor()
+    def _send(self, sql: str, values: Any) -> Answer:
         try:
-            return cursor.execute(translate(sql), values)
+            result = self.statements.run(sql, values)
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
+        if not result.nfields:
+            return Answer((), None, result.command_tuples or 0)
+        if result.ntuples <= KEPT_ROWS:
+            rows: Iterable[Any] = self.statements.load(result, 0, result.ntuples)
+        else:
+            rows = self._load(result)
+        return Answer(rows, name_columns(result), result.ntuples)
+
+    def _load(self, result: PGresult) -> Iterator[Any]:
+        """Many rows, made of what the server has sent as they are read."""
+        for first in range(0, result.ntuples, STREAMED):
+            yield from self.statements.load(result, first, min(first + STREAMED, result.ntuples))
 
     def stream(self, sql: str, values: Any = (), /) -> psycopg.ServerCursor[Any]:
         """The rows of a query some at a time, good while the transaction is."""
@@ -250,13 +278,6 @@ def list_views(db: PostgresDatabase) -> dict[str, Tables]:
         return frozenset().union(*map(find, reads[name])) if name in reads else frozenset({name})
 
     return {view: find(view) for view in reads}
-
-
-def _describe(cursor: psycopg.Cursor[Any]) -> tuple[tuple[str], ...]:
-    """The names of a query's columns as cursors give them; psycopg would look up the type of each."""
-    result = cursor.pgresult
-    names = (result.fname(column) or b"" for column in range(result.nfields)) if result else ()
-    return tuple((name.decode(),) for name in names)
 
 
 def _insert(table: str, names: Sequence[str] | dict[str, Any]) -> str:

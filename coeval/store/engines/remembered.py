@@ -12,7 +12,7 @@ A question costs it what fifty cost SQLite: it goes to another process and back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -58,15 +58,15 @@ UNKNOWN: Tables = frozenset({""})
 
 
 class Answer:
-    """The rows of a question, to be read like a cursor's."""
+    """The rows of a question, to be read like a cursor's, or how many a change has changed."""
 
-    def __init__(self, rows: list[Any], description: Any) -> None:
-        self.description, self.rowcount = description, len(rows)
+    def __init__(self, rows: Iterable[Any], description: Any, rowcount: int) -> None:
+        self.description, self.rowcount = description, rowcount
         self._rows = rows
         self._left = iter(rows)
 
     def again(self) -> Answer:
-        return Answer(self._rows, self.description)
+        return Answer(self._rows, self.description, self.rowcount)
 
     def fetchone(self) -> Any:
         return next(self._left, None)

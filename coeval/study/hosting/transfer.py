@@ -8,7 +8,7 @@ from coeval.errors import StorageError
 from coeval.settings import is_server_address
 from coeval.store import Storage, open_store
 from coeval.store.engines.copying import Content, copy_rows, list_tables, measure
-from coeval.store.engines.health import examine_file
+from coeval.store.health import examine_file
 from coeval.store.queries import tasks
 from coeval.store.queries.people import people
 

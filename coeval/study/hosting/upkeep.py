@@ -6,8 +6,8 @@ from pathlib import Path
 
 from coeval.domain import Person
 from coeval.errors import StorageError
-from coeval.store.engines import health
-from coeval.store.engines.health import Health
+from coeval.store import health
+from coeval.store.health import Health
 from coeval.study.access import OWNERS, Context, use_case
 
 

@@ -16,11 +16,11 @@ from coeval.clock import read_time
 from coeval.domain import ColumnRole, JobState, Standing
 from coeval.errors import InputError
 from coeval.store.engines.files import connect
-from coeval.store.engines.health import examine_file
 from coeval.store.engines.interface import Database
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.sqlite import Store
 from coeval.store.engines.statements import rows
+from coeval.store.health import examine_file
 from coeval.store.queries.crowd import answer_keys, plans
 from coeval.store.queries.moving.shapes import apply_up_to
 

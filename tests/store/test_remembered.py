@@ -1,0 +1,244 @@
+"""What PostgreSQL is not asked again: answers of a transaction, and those about what is set up, over many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from coeval.domain import Person, Study
+from coeval.errors import UnreachableError
+from coeval.store import IntegrityError
+from coeval.store.engines.postgres import PostgresStore
+from coeval.store.engines.postgres_database import MANY, PostgresDatabase
+from coeval.store.engines.prepared import MOST, Statements
+from coeval.store.engines.remembered import RECENT, SETTLED, find_sources
+from coeval.store.queries import tasks
+from coeval.study.access import Context
+from coeval.study.importing.importing import import_study
+from coeval.study.people.sessions import sign_in
+from coeval.study.scrutiny.steps import get_aliases, get_step
+from coeval.ui.server.identity import COOKIE
+from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
+from tests.http.test_scrutiny import BASE, body
+from tests.support.hosting.postgres import Server
+
+ASK = "SELECT name FROM annotator WHERE role = ? ORDER BY name"
+TASK = "SELECT name FROM task WHERE slug = ?"
+MOST_ASKED = 36
+"""Statements of a confirm: the session, the save, the opening of what comes next. There were 79."""
+
+
+@pytest.fixture
+def address(postgres: Server) -> Iterator[str]:
+    with postgres.lend_database() as lent:
+        yield lent
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore(address)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that goes to the server."""
+    seen: list[str] = []
+    for name in ("run", "run_simple"):
+        real = getattr(Statements, name)
+
+        def run(self: Statements, sql: str, *values: Any, real: Any = real) -> Any:
+            seen.append(sql)
+            return real(self, sql, *values)
+
+        monkeypatch.setattr(Statements, name, run)
+    return seen
+
+
+def add_person(db: PostgresDatabase, name: str) -> None:
+    db.table("annotator").insert({"name": name, "role": "annotator", "created_at": ""})
+
+
+def add_task(db: PostgresDatabase, slug: str) -> None:
+    db.conn.execute(
+        "INSERT INTO task (slug, name, description, input_field, output_field, guidelines, scale_min, scale_max,"
+        " origin, seed, created_at) VALUES (?, ?, '', 'i', 'o', '', 1, 5, '', 's', '')",
+        [slug, f"Task {slug}"],
+    )
+
+
+def test_the_same_question_is_asked_once_until_its_table_is_written_to(
+    store: PostgresStore, sent: list[str]
+) -> None:
+    with store.write() as db:
+        add_person(db, "Ana")
+        first, again = db.conn.execute(ASK, ["annotator"]), db.conn.execute(ASK, ["annotator"])
+        assert first.fetchone() == ("Ana",) and first.fetchone() is None
+        assert list(again) == [("Ana",)] and again.rowcount == 1
+        with store.write() as part:
+            part.conn.execute("UPDATE lineage SET id = id")
+        assert list(db.conn.execute(ASK, ["annotator"])) == [("Ana",)]
+        assert sent.count(ASK) == 1, "another table was written to"
+        with pytest.raises(ValueError, match="undo"), store.write() as part:
+            add_person(part, "Cy")
+            assert len(list(part.query(ASK, ["annotator"]))) == 2
+            raise ValueError("undo")
+        assert [row["name"] for row in db.query(ASK, ["annotator"])] == ["Ana"]
+        for number in range(2 * RECENT):
+            db.conn.execute(ASK, [f"role {number}"])
+        assert len(db.conn.recent._answers) == RECENT
+        db.conn.execute("UPDATE annotator SET role = 'owner' WHERE name = 'Ana'")
+        assert list(db.query(ASK, ["annotator"])) == []
+
+
+def test_what_is_set_up_is_asked_once_until_any_server_changes_it(
+    store: PostgresStore, sent: list[str]
+) -> None:
+    def ask(at: PostgresStore) -> list[Any]:
+        with at.read() as db:
+            return [name for (name,) in db.conn.execute(TASK, ["demo"])]
+
+    with closing(PostgresStore(store.address)) as other:
+        assert ask(store) == ask(store) == [] and sent.count(TASK) == 1
+        assert ask(other) == [] and sent.count(TASK) == 2, "each server by itself"
+        with other.write() as db:
+            add_task(db, "demo")
+            assert list(db.query(TASK, ["demo"])) == [{"name": "Task demo"}], (
+                "one's own change is seen at once"
+            )
+            assert ask(store) == [], "and by others once it is kept"
+        assert ask(store) == ask(store) == ask(other) == ["Task demo"]
+        asked = sent.count(TASK)
+        with store.write() as db:  # what people do at work changes nothing of it
+            add_person(db, "Ana")
+            assert list(db.query(TASK, ["demo"])) == [{"name": "Task demo"}]
+        assert ask(store) == ["Task demo"] and sent.count(TASK) == asked
+        with pytest.raises(ValueError, match="undo"), store.write() as db:
+            db.conn.execute("UPDATE task SET name = 'Other'")
+            assert list(db.query(TASK, ["demo"])) == [{"name": "Other"}]
+            raise ValueError("undo")
+        assert ask(store) == ask(other) == ["Task demo"]
+        with other.write() as db, store.read() as view:
+            # who began to read before sees the state of then, whatever others remember meanwhile
+            db.conn.execute("UPDATE task SET name = 'Later'")
+            db.conn.raw.execute("SELECT 1")
+            assert list(view.query(TASK, ["demo"])) == [{"name": "Task demo"}]
+        assert ask(store) == ask(other) == ["Later"]
+
+
+def test_views_are_known_by_their_tables_and_what_cannot_be_told_is_not_kept(
+    store: PostgresStore, sent: list[str]
+) -> None:
+    assert store._settled is not None
+    views = store._settled.views
+    assert views["current_criterion_guide"] == {"criterion_guide"} and views["current_asked_line"] <= SETTLED
+    assert views["uncounted"] == {"reservation", "enrolment"}
+    assert find_sources("SELECT 1 FROM task, run") > {"task"} and "" in find_sources("SELECT 1")
+    lists = (
+        "SELECT t.id FROM task t, lease l",
+        "SELECT 1 FROM lease",
+        "SELECT n FROM generate_series(1, 2) n",
+    )
+    for sql in lists:
+        for _ in range(2):
+            with store.read() as db:
+                db.conn.execute(sql)
+        assert sent.count(sql) == 2, sql
+
+
+def test_a_part_is_undone_by_itself_however_deep_it_was_marked(store: PostgresStore, sent: list[str]) -> None:
+    def names(db: PostgresDatabase) -> list[str]:
+        return [row["name"] for row in db.query("SELECT name FROM annotator ORDER BY name")]
+
+    with store.write() as db:
+        with store.write(), store.write() as inner:
+            add_person(inner, "A")
+        with pytest.raises(ValueError), store.write():
+            add_person(db, "B")
+            with store.write() as inner:
+                add_person(inner, "C")
+            with pytest.raises(IntegrityError), store.write() as inner:
+                add_person(inner, "C")
+            assert names(db) == ["A", "B", "C"]
+            raise ValueError
+        with pytest.raises(ValueError), store.write():
+            raise ValueError  # nothing was changed in it: there is nothing to mark, nor to undo
+        with store.write() as inner:
+            add_person(inner, "D")
+        add_person(db, "E")
+        assert names(db) == ["A", "D", "E"]
+    with store.read() as db:
+        assert names(db) == ["A", "D", "E"]
+    assert sum("SAVEPOINT" in sql for sql in sent) == 5  # A, B, both C, D
+
+
+def test_a_failure_that_was_passed_over_is_no_save(store: PostgresStore) -> None:
+    with (
+        pytest.raises(UnreachableError, match="a statement of the transaction had failed"),
+        store.write() as db,
+    ):
+        add_person(db, "Ana")
+        with pytest.raises(psycopg.Error):
+            db.conn.execute("SELECT 1 / 0")
+    with store.read() as db:
+        assert list(db.query("SELECT name FROM annotator")) == []
+
+
+def test_statements_prepared_on_a_connection_are_bounded(store: PostgresStore) -> None:
+    with store.read() as db:
+        for number in range(MOST + 20):
+            for value in range(6):
+                assert list(db.query(f"SELECT ? + {number} AS n", [value])) == [{"n": value + number}]
+        (held,) = db.conn.raw.execute("SELECT count(*) FROM pg_prepared_statements").fetchone() or (0,)
+        assert held <= MOST + 1
+        assert list(db.query("SELECT CAST(:b AS TEXT) AS b, :a + :a AS a", {"a": 2, "b": None})) == [
+            {"b": None, "a": 4}
+        ]
+        long = list(db.conn.execute("SELECT n, 'é' FROM generate_series(1, ?) n", [12_000]))
+        assert len(long) == 12_000 and long[-1] == (12_000, "é")
+
+
+def test_a_table_filled_at_once_is_known_to_the_planner_at_once(store: PostgresStore) -> None:
+    def known() -> float:
+        with store.read() as db:
+            sql = "SELECT reltuples FROM pg_class WHERE oid = to_regclass('annotator')"
+            return float(next(iter(db.conn.execute(sql)))[0])
+
+    with store.write() as db:
+        people = [{"name": f"Person {n}", "role": "annotator", "created_at": ""} for n in range(5 * MANY)]
+        db.table("annotator").insert_all(people)
+    assert known() == 5 * MANY
+    with store.write() as db:
+        add_person(db, "one more")
+    assert known() == 5 * MANY
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_confirm_asks_the_database_few_times(
+    context: Context, owner: Person, study: Study, sent: list[str]
+) -> None:
+    import_study(context, owner, study)
+    app = FastAPI()
+    add_scrutiny_api(app, context)
+    person, token = sign_in(context, "Ana")
+    browser = TestClient(app, cookies={COOKIE: token})
+    step, counts = browser.post(f"{BASE}/step").json(), []
+    while step["instance"]:
+        sent.clear()
+        answer = browser.post(f"{BASE}/submissions", json=body(step, 3.0))
+        assert answer.status_code == 200, answer.text
+        step = answer.json()["next"]
+        counts.append(len(sent))
+        assert sum(sql.startswith("BEGIN") for sql in sent) == 2, "one to read who asks, one to write"
+    assert len(counts) > 4 and min(counts) > 5 and max(counts[2:-1]) <= MOST_ASKED, counts
+    assert get_step(context, person, "demo").finished == len(counts) / 2
+    with context.store.read() as outer:
+        with context.store.read() as inner:
+            assert inner is outer, "reading inside reading sees the same moment"
+        assert tasks.get_task(outer, "demo") and get_aliases(context, person, "demo")
