@@ -74,6 +74,10 @@ class Snapshots:
     """How often a whole copy may be due; what changes goes there at once."""
     lineage: str = ""
     """Which study to go on with where a place holds several."""
+    limit_seconds: float = 0.0
+    """The longest that the owner lets a change be on this machine alone; 0 where they set no limit."""
+    ship_first: bool = False
+    """Whether what people save is acknowledged only once it is in a place."""
 
     def __repr__(self) -> str:
         token = "set" if self.token else "not set"
@@ -153,7 +157,8 @@ def load_settings(env: Mapping[str, str] | None = None, *, db: str | Path | None
 
     Raises:
         InputError: COEVAL_SIGN_IN names no kind of sign-in, or one that the other settings do not allow; or
-            COEVAL_PROXIES names no network; or the database is asked for by an address that CoEval does not know.
+            COEVAL_PROXIES names no network, COEVAL_LOSS_LIMIT no seconds, or COEVAL_SHIP_FIRST neither yes nor no;
+            or the database is asked for by an address that CoEval does not know.
     """
     values = os.environ if env is None else env
     oauth = _load_oauth(values)
@@ -249,7 +254,29 @@ def _load_snapshots(values: Mapping[str, str]) -> Snapshots:
         endpoint=values.get("HF_ENDPOINT", "").rstrip("/"),
         minutes=float(values.get("COEVAL_SNAPSHOT_MINUTES") or 5),
         lineage=values.get("COEVAL_LINEAGE", "").strip().lower(),
+        limit_seconds=_load_limit(values),
+        ship_first=_load_ship_first(values),
     )
+
+
+def _load_limit(values: Mapping[str, str]) -> float:
+    stated = values.get("COEVAL_LOSS_LIMIT", "").strip()
+    try:
+        limit = float(stated or 0)
+    except ValueError:
+        limit = -1.0
+    if not 0 <= limit < float("inf") or (stated and not limit):
+        raise InputError(
+            f"COEVAL_LOSS_LIMIT is “{stated}”: write the seconds that a change may be on this machine alone, as in 5."
+        )
+    return limit
+
+
+def _load_ship_first(values: Mapping[str, str]) -> bool:
+    stated = values.get("COEVAL_SHIP_FIRST", "").strip().lower()
+    if stated not in ("", "yes", "no"):
+        raise InputError(f"COEVAL_SHIP_FIRST is “{stated}”: write yes or no.")
+    return stated == "yes"
 
 
 def bare_environment(**more: str) -> dict[str, str]:

@@ -29,6 +29,7 @@ from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
+from coeval.ui.ship_first import ShipFirst
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
 from coeval.ui.study_app.downloads import add_downloads
 from coeval.ui.study_app.judge.judge_routes import add_judge_files
@@ -72,6 +73,8 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     add_help(app)
     _mount(app, context, build_admin(context), "/admin", Role.OWNER, "../ui/")
     _mount(app, context, build_main(context), "/", None, "ui/")
+    if context.settings.snapshots.ship_first:
+        app.add_middleware(ShipFirst, context=context)
     app.add_middleware(Guard, context=context, draining=draining)
     return app
 

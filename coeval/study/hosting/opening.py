@@ -61,11 +61,17 @@ def open_kept(
     Raises:
         StorageError: the file cannot be opened; a place cannot be read, so that nobody knows what is in it; or it
             holds several lineages, and nobody said which one to follow.
-        InputError: ``start_empty`` over a file that is there; or snapshots of a database that is no file.
+        InputError: ``start_empty`` over a file that is there; snapshots of a database that is no file; or saves that
+            are to wait for a place where none is named.
     """
     if settings.server:
         return _open_server(settings, start_empty), None
     places = build_places(settings.snapshots)
+    if settings.snapshots.ship_first and not places:
+        raise InputError(
+            "COEVAL_SHIP_FIRST has saves wait until they are in a place of snapshots, and none is named: set "
+            "COEVAL_SNAPSHOT_DIR, or COEVAL_SNAPSHOT_REPO and HF_TOKEN."
+        )
     if start_empty and _holds_study(settings.db):
         raise InputError(
             f"{settings.db} holds a study: name another file with --db to start with an empty one."
@@ -100,14 +106,18 @@ def open_kept(
             _release(place, term)
         raise
     _note_opening(store, settings, term, restored)
-    return store, Keeper(store, places, settings.snapshots.minutes, term, holder) if places else None
+    return store, Keeper(store, places, settings.snapshots, term, holder) if places else None
 
 
 def _open_server(settings: Settings, start_empty: bool) -> Storage:
     """Open a database on a server, which keeps what was acknowledged by itself."""
     snapshots = settings.snapshots
-    if snapshots.folder or snapshots.repo or start_empty:
-        named = "--start-empty" if start_empty else "COEVAL_SNAPSHOT_DIR and COEVAL_SNAPSHOT_REPO"
+    if snapshots.folder or snapshots.repo or snapshots.ship_first or start_empty:
+        named = (
+            "--start-empty"
+            if start_empty
+            else "COEVAL_SNAPSHOT_DIR, COEVAL_SNAPSHOT_REPO and COEVAL_SHIP_FIRST"
+        )
         raise InputError(
             f"Snapshots are copies of a SQLite file: leave {named} out with {show_address(settings.server)}, and back "
             "up the database with the tools of PostgreSQL."

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from coeval.clock import time_from_now
 from coeval.domain import Person
+from coeval.errors import StorageError
 from coeval.store.snapshots.lineage import list_restorations
 from coeval.study.access import EVERYONE, Context, use_case
 from coeval.study.hosting.shipping import KEEPERS
@@ -32,6 +33,18 @@ class Shipped:
     """When the file last came back from a snapshot; empty where it never did."""
     taken_at: str = ""
     """Up to when that snapshot had everything."""
+
+
+def needs_shipping(context: Context, moment: float) -> bool:
+    """Whether something committed before a moment of the monotonic clock is on this machine alone.
+
+    Raises:
+        StorageError: another server has taken over: what is saved here goes nowhere any more.
+    """
+    keeper = KEEPERS.get(context.store)
+    if keeper is not None and keeper.lost:
+        raise StorageError(keeper.lost)
+    return keeper is not None and not keeper.has_shipped(moment)
 
 
 @use_case(EVERYONE, guests=True)

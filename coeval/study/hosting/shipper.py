@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 
 TICK = 0.25
 """Seconds between two looks at what was committed."""
+HURRIED_TICK, HURRIED_PAUSE = 0.05, 0.2
+"""The same, and between two sendings, where people wait for what is shipped; a place that allows so many an hour
+keeps its pace."""
 
 PENDING_BYTES = 64_000_000
 """Changed pages kept in memory for a place that does not take them; above that a whole copy goes there later."""
@@ -52,6 +55,8 @@ class Term(Protocol):
     minutes: float
     holder: Mapping[str, str]
     lost: str
+    hurries: bool
+    limit: float
     stopping: threading.Event
 
     def lose(self, title: str) -> None: ...
@@ -68,11 +73,18 @@ class PlaceState:
     """The longest that a change of the last hour was on this machine alone, in seconds."""
     promised: float = 0.0
     """The longest that it should be."""
+    limit: float = 0.0
+    """The longest that the owner allows; 0 where they set no limit."""
     failed_at: str = ""
     error: str = ""
     """Why the last try failed; empty where it did not."""
     lineages: tuple[str, ...] = ()
     """Other lineages that the place holds, and that are left alone."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a change of the last hour waited for longer than the owner allows."""
+        return 0 < self.limit < self.window
 
 
 @dataclass(slots=True)
@@ -103,7 +115,7 @@ class Shipper:
 
     def __init__(self, keeper: Term, place: Place) -> None:
         self.keeper, self.place = keeper, place
-        self.state = PlaceState(place.title, promised=place.pace.promised_seconds)
+        self.state = PlaceState(place.title, promised=place.pace.promised_seconds, limit=keeper.limit)
         self._errors = {"sending": "", "lease": ""}
         self._waiting = Waiting()
         self._flying_since: float | None = None
@@ -164,13 +176,15 @@ class Shipper:
                 thread.join(patience)
 
     def _run(self) -> None:
-        normal = pause = self.place.pace.ship_seconds
+        hurries = self.keeper.hurries and not self.place.pace.ships_are_beats
+        normal = self.place.pace.ship_seconds
+        normal = pause = min(normal, HURRIED_PAUSE) if hurries else normal
         while not self.keeper.lost:
             pause = normal if self.ship() else min(2 * pause, max(normal, LONGEST_PAUSE))
             until = time.monotonic() + pause
             # a place with a long pause takes the first change after a quiet time at once
             while time.monotonic() < until or not self._has_work():
-                if self.keeper.stopping.wait(TICK):
+                if self.keeper.stopping.wait(HURRIED_TICK if hurries else TICK):
                     return
 
     def _has_work(self) -> bool:

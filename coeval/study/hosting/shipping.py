@@ -13,11 +13,12 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from coeval.errors import CoevalError, StorageError
+from coeval.settings import Snapshots
 from coeval.store import Storage, Store
 from coeval.store.snapshots.lineage import get_last_submission, get_lineage
 from coeval.store.snapshots.log_tail import LogTail
 from coeval.store.snapshots.places import Place
-from coeval.study.hosting.shipper import TICK, PlaceState, Shipper, Waiting
+from coeval.study.hosting.shipper import HURRIED_TICK, TICK, PlaceState, Shipper, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -26,9 +27,17 @@ class Keeper:
     """Ships the changes of one store to all places, in one term."""
 
     def __init__(
-        self, store: Store, places: Sequence[Place], minutes: float, term: int, holder: Mapping[str, str]
+        self,
+        store: Store,
+        places: Sequence[Place],
+        wanted: Snapshots,
+        term: int,
+        holder: Mapping[str, str],
     ) -> None:
-        self.store, self.minutes, self.term, self.holder = store, minutes, term, holder
+        self.store, self.minutes, self.term, self.holder = store, wanted.minutes, term, holder
+        self.hurries = wanted.ship_first
+        """Whether people wait for what is shipped."""
+        self.limit = wanted.limit_seconds
         with store.read() as db:
             self.lineage = get_lineage(db).id
         self.number = 0
@@ -98,7 +107,7 @@ class Keeper:
             shipper.ship()
 
     def _run(self) -> None:
-        while not self.stopping.wait(TICK):
+        while not self.stopping.wait(HURRIED_TICK if self.hurries else TICK):
             self.read()
 
     def read(self) -> None:
@@ -147,6 +156,11 @@ class Keeper:
         """Before which moment of the monotonic clock all is in every place that takes it; None where none does."""
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
         return min((one.get_shipped_until(self._noted_at) for one in taking), default=None)
+
+    def has_shipped(self, moment: float) -> bool:
+        """Whether all that was committed before a moment of the monotonic clock is in the places."""
+        until = self.get_shipped_until()
+        return until is not None and until > moment
 
     def list_states(self) -> tuple[PlaceState, ...]:
         return tuple(

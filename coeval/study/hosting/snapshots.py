@@ -22,6 +22,8 @@ class SnapshotState:
     restorations: tuple[Restoration, ...] = ()
     lost: str = ""
     """Why this server takes no more saves; empty while it does."""
+    ships_first: bool = False
+    """Whether what people save is acknowledged only once it is in a place."""
 
 
 @use_case(OWNERS)
@@ -32,7 +34,7 @@ def get_snapshots(context: Context, person: Person) -> SnapshotState:
     keeper = KEEPERS.get(context.store)
     if keeper is None:
         return SnapshotState(lineage, (), restorations)
-    return SnapshotState(lineage, keeper.list_states(), restorations, keeper.lost)
+    return SnapshotState(lineage, keeper.list_states(), restorations, keeper.lost, keeper.hurries)
 
 
 @use_case(OWNERS)
@@ -43,12 +45,22 @@ def get_alert(context: Context, person: Person) -> str:
         return ""
     if keeper.lost:
         return keeper.lost
-    failing = [state for state in keeper.list_states() if state.error]
-    return " ".join(
-        f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot reaches the {state.title}: what is saved "
-        "meanwhile is on this machine alone."
-        for state in failing
-    )
+    return " ".join(filter(None, map(_warn, keeper.list_states())))
+
+
+def _warn(state: PlaceState) -> str:
+    said = ""
+    if state.error:
+        said = (
+            f"Since {state.failed_at[11:16] or 'just now'} UTC no snapshot reaches the {state.title}: what is saved "
+            "meanwhile is on this machine alone."
+        )
+    if state.is_over:
+        said += (
+            f" In the last hour a change was for {state.window:.1f} s on this machine alone, before it was in the "
+            f"{state.title}; your limit is {state.limit:g} s. Set-up, Hosting says more."
+        )
+    return said.strip()
 
 
 @use_case(OWNERS)

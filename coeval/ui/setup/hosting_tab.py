@@ -21,6 +21,12 @@ from coeval.ui.setup.exchange.moving_box import MovingBox, links_view
 from coeval.ui.setup.exchange.publish_box import PublishBox
 from coeval.ui.setup.images_box import ImagesBox
 
+SHIPS_LATER = "If this machine is lost, changes from within that wait are lost with it."
+SHIPS_FIRST = (
+    "What people save is acknowledged only once it is in a place (COEVAL_SHIP_FIRST): if this machine is lost, no "
+    "acknowledged answer is lost with it."
+)
+
 
 class HostingTab(Tab):
     """Snapshots of the file, moving studies, invitations, and ending sessions."""
@@ -126,7 +132,13 @@ def _view(state: SnapshotState) -> Node:
         el("h4", "Snapshots"),
         el("p.error", state.lost) if state.lost else "",
         table(head, [_row(one) for one in state.places]),
-        el("p.note", "If this machine is lost, changes from within that wait are lost with it. "
+        *[
+            el("p.error", f"A change of the last hour waited {place.window:.1f} s; your limit is {place.limit:g} s "
+               "(COEVAL_LOSS_LIMIT). See whether the place is slow or was away, choose a faster one, or set "
+               "COEVAL_SHIP_FIRST=yes, so that no save is acknowledged before it is there.")
+            for place in state.places if place.is_over
+        ],
+        el("p.note", SHIPS_FIRST if state.ships_first else SHIPS_LATER, " ",
            f"This study is the lineage {state.lineage}."),
         *[
             el("p", f"A place also holds snapshots of {name or 'a version before lineages'}: they are left as they "
@@ -162,8 +174,13 @@ def _tell(restoration: Restoration) -> list[Node]:
 
 def _row(place: PlaceState) -> list[Node | None]:
     trouble = f"since {_short(place.failed_at)}: {place.error}" if place.error else "none"
-    window = f"{place.window:.1f} s (to be at most {place.promised:g} s)"
-    return [place.title, _exact(place.saved_at) or "nothing yet", window, trouble]
+    window = f"{place.window:.1f} s (to be at most {place.limit or place.promised:g} s)"
+    return [
+        place.title,
+        _exact(place.saved_at) or "nothing yet",
+        el("span.error", window) if place.is_over else window,
+        trouble,
+    ]
 
 
 def _exact(at: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from coeval.domain import Task
 from coeval.errors import InputError, StorageError
 from coeval.llm.running.progress import Progress
-from coeval.settings import load_settings
+from coeval.settings import Snapshots, load_settings
 from coeval.store import Store
 from coeval.store.queries.drafting import leases
 from coeval.store.snapshots.folder_place import FolderPlace
@@ -89,7 +89,7 @@ def take_copies(context: Context, folder: Path) -> None:
     place.open()
     term = place.look().term + 1
     place.take(term, {})
-    keeper = Keeper(context.store, [place], 60, term, {})
+    keeper = Keeper(context.store, [place], Snapshots(minutes=60), term, {})
     for n in itertools.count():
         keeper.take()
         back_up(context, OPERATOR, folder / f"{uuid.uuid4().hex}.db")
