@@ -1,10 +1,15 @@
-"""The whole loop in a browser: an owner and two annotators, from a stated task to a CSV with the page's alpha."""
+"""The whole loop in a browser: an owner and two annotators, from a stated task to a CSV with the page's alpha.
+
+On a SQLite file, and on a PostgreSQL database.
+"""
 
 from __future__ import annotations
 
 import csv
 import itertools
 import re
+import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +18,10 @@ import krippendorff
 import numpy as np
 import pytest
 
+from tests.support.hosting.postgres import Server
 from tests.support.models.openai_stub import start_stub
 from tests.support.screens.browser import HOW_TO_GET_IT
-from tests.support.serving.live_server import LiveServer, start_server
+from tests.support.serving.live_server import LiveServer
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -28,10 +34,21 @@ Why is the sky blue?,Because it is.,second
 """
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+@pytest.fixture
+def address(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path | str]:
+    """A new file, or a new database of a server that is skipped where PostgreSQL is not here."""
+    if engine == "sqlite":
+        yield tmp_path / "coeval.db"
+        return
+    postgres: Server = request.getfixturevalue("postgres")
+    with postgres.lend_database() as lent:
+        yield lent
+
+
+@pytest.fixture
+def server(address: Path | str, tmp_path: Path) -> Iterator[LiveServer]:
     with start_stub() as stub:
-        live = start_server(tmp_path_factory.mktemp("loop") / "coeval.db", OPENAI_BASE_URL=stub.url)
+        live = LiveServer(address, log=tmp_path / "server.log", OPENAI_BASE_URL=stub.url)
         yield live
         live.stop()
 
@@ -130,6 +147,7 @@ def new_page(browser: Any) -> Any:
     return context.new_page()
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> None:
     owner, ana, ben = (new_page(browser) for _ in range(3))
     for one, name in ((owner, "Olu"), (ana, "Ana"), (ben, "Ben")):
@@ -173,3 +191,9 @@ def test_the_whole_loop(browser: Any, server: LiveServer, tmp_path: Path) -> Non
     path = tmp_path / "reliability.csv"
     download.value.save_as(path)
     assert alpha_of(path) == pytest.approx(page_alpha, abs=1e-9)
+    with owner.expect_download() as download:
+        owner.locator("a[href$='/export.zip']:visible").first.click()
+    download.value.save_as(tmp_path / "export.zip")
+    with zipfile.ZipFile(tmp_path / "export.zip") as archive:
+        scores = list(csv.DictReader(archive.read("scores.csv").decode().splitlines()))
+    assert Counter(row["annotator"] for row in scores) == {"Ana": 20, "Ben": 20}
