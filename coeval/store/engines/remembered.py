@@ -27,6 +27,7 @@ SETTLED = frozenset(
             "column_role",
             "crowd",
             "enrolment",
+            "image_host",
             "instance",
             "run",
         ),
