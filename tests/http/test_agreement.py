@@ -7,6 +7,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -255,11 +256,16 @@ def test_annotators_see_one_sentence_and_no_number(filled: Context) -> None:
     assert state[parts.downloads] is None and state[parts.tables] is None
 
 
-def test_the_tab_sends_each_chart_once_and_hides_the_slots_left_over(filled: Context) -> None:
+def test_the_tab_draws_each_chart_once_keeps_it_and_hides_the_slots_left_over(filled: Context) -> None:
+    """A page that is slow shows the last of several stages alone: it has to hold every chart."""
     parts = agreement_tab._build_parts()
     states = list(agreement_tab._states(filled, parts, RESEARCHER, "demo", "agreement"))
-    sent = [slot for state in states for slot in parts.slots if state.get(slot.plot)]
-    assert sent == list(parts.slots[1:])  # first the forest, then the heatmap and, below, the actions
+    sent = [[slot for slot in parts.slots if state.get(slot.plot)] for state in states]
+    # first the forest, then the heatmap and, below, the actions
+    assert sent[-1] == list(parts.slots[1:]) and sent[0] == [parts.slots[1]]
+    assert all(before == after[: len(before)] for before, after in pairwise(sent))
+    for slot in parts.slots[1:]:
+        assert len({id(state[slot.plot]) for state in states if state.get(slot.plot)}) == 1
     assert all(state[parts.slots[0].head] is None for state in states)
     marks = [state[parts.tiles][-1]["attributes"]["data-whole"] for state in states]
     assert marks == ["no"] * (len(states) - 1) + ["yes"]

@@ -157,23 +157,27 @@ def _build_slot(number: int, width: str) -> _Slot:
 def _states(
     context: Context, parts: _Parts, person: Person, slug: str, section: str, basis: Basis = WHOLE
 ) -> Iterator[Update]:
-    """The tab as this person may see it, in stages; a chart that was sent is not sent again."""
+    """The tab as this person may see it, in stages.
+
+    Every stage holds the charts of those before it: a page that is slow takes the last of several stages alone.
+    """
     if person.role is Role.ANNOTATOR:
         yield _only(parts, _closed_view())
         return
     if not slug:
         yield _only(parts, message("There is no task yet", "An owner describes one in Set-up."))
         return
-    sent: set[str] = set()
+    drawn: dict[str, Update] = {}
     basis, choices = _offer_basis(context, parts, person, slug, basis)
     for page in get_pages(context, person, slug, section, basis):
         update = _texts(parts, page, slug, section) | choices
         for slot, figure in _placed(parts.slots, page.figures):
             if figure is None:
                 update |= _hidden(slot)
-            elif figure.name not in sent:
-                update |= _filled(slot, figure, slug, section, basis)
-        sent |= {figure.name for figure in page.figures}
+            else:
+                if figure.name not in drawn:
+                    drawn[figure.name] = _filled(slot, figure, slug, section, basis)
+                update |= drawn[figure.name]
         yield update
 
 
