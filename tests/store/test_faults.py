@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,15 @@ from pathlib import Path
 import pytest
 
 from coeval.clock import now
-from coeval.domain import Person, Study
-from coeval.errors import StorageError
+from coeval.domain import Call, Person, Study
+from coeval.errors import BusyError, StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
 from coeval.store.engines.files import is_damaged
 from coeval.store.health import examine_file
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import calls, drafts
+from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.store.snapshots.folder_place import FolderPlace
 from coeval.store.snapshots.restoring import list_lineages, restore, survey_places
 from coeval.study.access import Context
@@ -221,11 +223,18 @@ def test_a_lock_that_stays_is_one_sentence(tmp_path: Path, monkeypatch: pytest.M
     store = Store(tmp_path / "c.db")
     other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StorageError, match="locked by another program"), store.write():
+    with pytest.raises(BusyError, match="locked by another program for more than 0.1 seconds"), store.write():
         pass
-    other.execute("ROLLBACK")
-    with store.write():
-        pass
+    call = Call("a" * 64, 0, "m", "", "{}", response="Rating: 1")
+    with ThreadPoolExecutor(1) as pool:
+        # what was paid for waits for longer than a save, as with PostgreSQL
+        recorded = pool.submit(StoredLedger(store).record_calls, [call])
+        with pytest.raises(TimeoutError):
+            recorded.result(1.0)
+        other.execute("ROLLBACK")
+        recorded.result(60)
+    with store.write() as db:
+        assert [row["response"] for row in db.query("SELECT response FROM call")] == ["Rating: 1"]
     store.close()
 
 

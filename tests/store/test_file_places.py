@@ -75,7 +75,7 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_locked_file_is_no_damaged_one(locked: Path) -> None:
-    with pytest.raises(StorageError, match="locked by another program") as raised:
+    with pytest.raises(StorageError, match="locked by another program for more than 0.05 seconds") as raised:
         open_kept(kept(locked))
     assert not isinstance(raised.value, DamagedError)
     assert not [name for name in names(locked.parent) if "aside" in name]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from coeval.errors import DamagedError, StorageError
+from coeval.errors import BusyError, DamagedError, StorageError
 
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 BUSY_SECONDS = 30.0
@@ -75,7 +75,8 @@ def translated(path: Path) -> Iterator[None]:
 
     Raises:
         DamagedError: the file is damaged, or no database.
-        StorageError: it is locked, full, read-only, or cannot be opened.
+        BusyError: another program holds it for too long.
+        StorageError: it is full, read-only, or cannot be opened.
     """
     try:
         yield
@@ -101,8 +102,10 @@ def explain(path: Path, error: sqlite3.Error) -> StorageError:
             UNUSABLE,
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StorageError(
-            f"{path} is locked by another program: close it and try again. Nothing was written.", LOCKED
+        return BusyError(
+            f"{path} was locked by another program for more than {BUSY_SECONDS:g} seconds: close that one, or wait "
+            "until it is done, and try again. Nothing was written.",
+            LOCKED,
         )
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _has_no_room(path.parent)):
         return _full(path)

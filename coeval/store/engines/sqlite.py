@@ -112,7 +112,8 @@ class Store:
         Inside another of the same thread it is a part of that: undone by itself, kept only with the whole.
 
         Raises:
-            StorageError: the file is locked, full or read-only, or no longer in its place; nothing was written.
+            BusyError: another program holds the file for too long; nothing was written.
+            StorageError: the file is full or read-only, or no longer in its place; nothing was written.
         """
         with self._lock, translated(self.path):
             inside = self._writer.conn.in_transaction
