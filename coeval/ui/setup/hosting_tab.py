@@ -28,6 +28,9 @@ SHIPS_FIRST = (
 )
 
 
+UNTIL_THERE = "With COEVAL_SHIP_FIRST=yes no save is acknowledged before it is there."
+
+
 class HostingTab(Tab):
     """Snapshots of the file, moving studies, invitations, and ending sessions."""
 
@@ -134,8 +137,8 @@ def _view(state: SnapshotState) -> Node:
         table(head, [_row(one) for one in state.places]),
         *[
             el("p.error", f"A change of the last hour waited {place.window:.1f} s; your limit is {place.limit:g} s "
-               "(COEVAL_LOSS_LIMIT). See whether the place is slow or was away, choose a faster one, or set "
-               "COEVAL_SHIP_FIRST=yes, so that no save is acknowledged before it is there.")
+               "(COEVAL_LOSS_LIMIT). See whether the place is slow or was away, or choose a faster one. "
+               + ("" if state.ships_first else UNTIL_THERE))
             for place in state.places if place.is_over
         ],
         el("p.note", SHIPS_FIRST if state.ships_first else SHIPS_LATER, " ",
