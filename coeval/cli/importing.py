@@ -10,6 +10,7 @@ from coeval.datasets.hub.address import FORM, is_hub_address
 from coeval.datasets.registry import NAMES
 from coeval.domain import Group
 from coeval.errors import InputError
+from coeval.language import list_languages
 from coeval.study.access import OPERATOR, Context
 
 
@@ -26,6 +27,10 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
         choices=list(Group),
         help="whom the file's people count with, where it does not say",
     )
+    command.add_argument(
+        "--language", default="", choices=list(list_languages()),
+        help="the language of the annotators' screens, for a new task; English unless said",
+    )  # fmt: skip
     command.add_argument(
         "--empty-outputs",
         action="store_true",
@@ -44,6 +49,7 @@ def _import(context: Context, options: argparse.Namespace) -> None:
         mapping=read_mapping(options.map),
         group=options.group,
         empty_outputs=options.empty_outputs,
+        language=options.language,
     )
     if is_hub_address(options.path):
         report = import_hub(context, OPERATOR, options.path, options.task, given)

@@ -50,6 +50,8 @@ class Task:
     """Where the task comes from, shown to everyone; "demo" marks the texts written for this project."""
     columns: Mapping[str, ColumnRole] = field(default_factory=dict, hash=False)
     """The role of each column of the instances' context; one that is missing is shown to nobody."""
+    language: str = "en"
+    """The language of the annotators' screens, by the code of its catalogue (see ``coeval.language``)."""
     id: int = 0
 
 

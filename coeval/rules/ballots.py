@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, Ballot, Origin, Proposal, Vote
 from coeval.errors import InputError
+from coeval.language import tr, trn
 
 ON_A_PROPOSAL = (Action.APPROVE, Action.REVISE, Action.DELETE)
 
@@ -33,12 +34,19 @@ def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[
     known = {proposal.id for proposal in proposals}
     if len(by_proposal) < sum(vote.proposal is not None for vote in votes) or by_proposal.keys() - known:
         raise InputError(
-            "This ballot does not fit the proposals of this round: reload the page and vote again."
+            tr("This ballot does not fit the proposals of this round: reload the page and vote again.")
         )
     missing = [p.text for p in proposals if p.id not in by_proposal]
     if missing:
-        more = f" and {len(missing) - 1} more still need" if len(missing) > 1 else " still needs"
-        raise InputError(f"“{_short(missing[0])}”{more} a decision: approve, revise or delete.")
+        raise InputError(
+            trn(
+                "“{text}” still needs a decision: approve, revise or delete.",
+                "“{text}” and {more} more still need a decision: approve, revise or delete.",
+                len(missing),
+                text=_short(missing[0]),
+                more=len(missing) - 1,
+            )
+        )
     ordered = [_check_vote(proposal, by_proposal[proposal.id]) for proposal in proposals]
     added = [vote for vote in votes if vote.proposal is None]
     _check_added(proposals, added)
@@ -48,36 +56,66 @@ def check_ballot(proposals: Sequence[Proposal], votes: Sequence[Vote]) -> tuple[
 def _stripped(vote: Vote) -> Vote:
     for text in (vote.reason, vote.new_text):
         if len(text) > MAX_REMARK:
-            raise InputError(f"“{_short(text)}” has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
+            raise InputError(
+                tr(
+                    "“{text}” has {length} characters; shorten it to {limit}.",
+                    text=_short(text),
+                    length=f"{len(text):,}",
+                    limit=f"{MAX_REMARK:,}",
+                )
+            )
     return Vote(vote.action, vote.proposal, vote.reason.strip(), vote.new_text.strip())
 
 
 def _check_vote(proposal: Proposal, vote: Vote) -> Vote:
     if vote.action not in ON_A_PROPOSAL:
         raise InputError(
-            f"“{_short(proposal.text)}” can be approved, revised or deleted, not “{vote.action}”."
+            tr(
+                "“{text}” can be approved, revised or deleted, not “{action}”.",
+                text=_short(proposal.text),
+                action=vote.action,
+            )
         )
     if vote.action is Action.APPROVE:
         return Vote(Action.APPROVE, proposal.id)
     if not vote.reason:
-        raise InputError(f"Say why you {vote.action} “{_short(proposal.text)}”: a few words are enough.")
+        ask = (
+            tr("Say why you delete “{text}”: a few words are enough.", text=_short(proposal.text))
+            if vote.action is Action.DELETE
+            else tr("Say why you revise “{text}”: a few words are enough.", text=_short(proposal.text))
+        )
+        raise InputError(ask)
     if vote.action is Action.DELETE:
         return Vote(Action.DELETE, proposal.id, vote.reason)
     if not vote.new_text or same_words(vote.new_text) == same_words(proposal.text):
-        raise InputError(f"Write the new wording of “{_short(proposal.text)}”, or approve it as it is.")
+        raise InputError(
+            tr(
+                "Write the new wording of “{text}”, or approve it as it is.",
+                text=_short(proposal.text),
+            )
+        )
     return vote
 
 
 def _check_added(proposals: Sequence[Proposal], added: Sequence[Vote]) -> None:
     if len(added) > MAX_ADDED:
-        raise InputError(f"A ballot can add {MAX_ADDED} criteria; this one adds {len(added)}: remove some.")
+        raise InputError(
+            tr(
+                "A ballot can add {limit} criteria; this one adds {n}: remove some.",
+                limit=MAX_ADDED,
+                n=len(added),
+            )
+        )
     seen = {same_words(proposal.text) for proposal in proposals}
     for vote in added:
         if vote.action is not Action.ADD or not vote.new_text:
-            raise InputError("A criterion you add needs its text: write it, or remove the empty line.")
+            raise InputError(tr("A criterion you add needs its text: write it, or remove the empty line."))
         if same_words(vote.new_text) in seen:
             raise InputError(
-                f"“{_short(vote.new_text)}” is on the ballot already: remove the line you added."
+                tr(
+                    "“{text}” is on the ballot already: remove the line you added.",
+                    text=_short(vote.new_text),
+                )
             )
         seen.add(same_words(vote.new_text))
 

@@ -22,6 +22,7 @@ from coeval.domain import (
     ScrutinyRow,
 )
 from coeval.errors import InputError
+from coeval.language import tr, trn
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,19 @@ def check(
     """
     shown = None if arm is Arm.BLIND else draft
     if score is None or not scale.admits(score):
-        given = "no score is chosen" if score is None else f"{score:g} is not on the scale"
-        raise InputError(f"The score is missing: {given}; choose one of {scale}.")
+        given = (
+            tr("no score is chosen")
+            if score is None
+            else tr("{score} is not on the scale", score=f"{score:g}")
+        )
+        raise InputError(
+            tr("The score is missing: {given}; choose one of {scale}.", given=given, scale=scale)
+        )
     drafted = shown.rows if shown else ()
     _check_lengths([*(t for row in sent for t in (row.reason, row.new_text)), *(a.new_text for a in added)])
     by_id = {row.id: row for row in sent}
     if by_id.keys() - {row.id for row in drafted}:
-        raise InputError("A line of this evaluation is not part of the draft shown: reload the page.")
+        raise InputError(tr("A line of this evaluation is not part of the draft shown: reload the page."))
     _check_decided(drafted, by_id)
     rows = [
         _score_row(line, shown, score) if line.kind is RowKind.SCORE else _check_row(line, by_id[line.id])
@@ -82,7 +89,14 @@ def check(
 def _check_lengths(texts: Iterable[str]) -> None:
     for text in texts:
         if len(text) > MAX_REMARK:
-            raise InputError(f"“{text[:40]}…” has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
+            raise InputError(
+                tr(
+                    "“{text}…” has {length} characters; shorten it to {limit}.",
+                    text=text[:40],
+                    length=f"{len(text):,}",
+                    limit=f"{MAX_REMARK:,}",
+                )
+            )
 
 
 def _check_decided(drafted: Sequence[EvaluationRow], by_id: dict[int, SentRow]) -> None:
@@ -93,8 +107,14 @@ def _check_decided(drafted: Sequence[EvaluationRow], by_id: dict[int, SentRow]) 
         if line.kind is not RowKind.SCORE and (line.id not in by_id or by_id[line.id].action is None)
     ]
     if open_:
-        lines = "1 line still needs" if len(open_) == 1 else f"{len(open_)} lines still need"
-        raise InputError(f"{lines} a decision: {', '.join(open_)}.")
+        raise InputError(
+            trn(
+                "{n} line still needs a decision: {names}.",
+                "{n} lines still need a decision: {names}.",
+                len(open_),
+                names=", ".join(open_),
+            )
+        )
 
 
 def name_rows(rows: Sequence[EvaluationRow | ScrutinyRow]) -> list[str]:
@@ -106,7 +126,13 @@ def name_rows(rows: Sequence[EvaluationRow | ScrutinyRow]) -> list[str]:
     names, evidence = [], 0
     for row in rows:
         evidence += row.kind is RowKind.EVIDENCE
-        names.append(f"Evidence {evidence}" if row.kind is RowKind.EVIDENCE else row.kind.capitalize())
+        names.append(
+            tr("Evidence {number}", number=evidence)
+            if row.kind is RowKind.EVIDENCE
+            else tr("Score")
+            if row.kind is RowKind.SCORE
+            else tr("Conclusion")
+        )
     return names
 
 
@@ -123,20 +149,28 @@ def _check_row(line: EvaluationRow, sent: SentRow) -> ScrutinyRow:
     if sent.action is Action.DELETE:
         return ScrutinyRow(line.kind, Action.DELETE, line.id, reason)
     if sent.action is not Action.REVISE:
-        raise InputError(f"A drafted line can be approved, revised or deleted, not “{sent.action}”.")
+        raise InputError(
+            tr("A drafted line can be approved, revised or deleted, not “{action}”.", action=sent.action)
+        )
     if not new_text:
-        raise InputError(f"Write the new text of “{line.text[:50]}”, or approve or delete it.")
+        raise InputError(tr("Write the new text of “{text}”, or approve or delete it.", text=line.text[:50]))
     return ScrutinyRow(line.kind, Action.REVISE, line.id, reason, new_text)
 
 
 def _check_added(added: Sequence[AddedRow]) -> list[ScrutinyRow]:
     if len(added) > MAX_ADDED:
-        raise InputError(f"{MAX_ADDED} lines can be added to an evaluation; this one adds {len(added)}.")
+        raise InputError(
+            tr(
+                "{limit} lines can be added to an evaluation; this one adds {n}.",
+                limit=MAX_ADDED,
+                n=len(added),
+            )
+        )
     for row in added:
         if row.kind is RowKind.SCORE:
-            raise InputError("A score cannot be added as a line: choose it with the score buttons.")
+            raise InputError(tr("A score cannot be added as a line: choose it with the score buttons."))
         if not row.new_text.strip():
-            raise InputError("A line you added is empty: write it, or remove it.")
+            raise InputError(tr("A line you added is empty: write it, or remove it."))
     return [
         ScrutinyRow(row.kind, Action.ADD, None, row.reason.strip(), row.new_text.strip()) for row in added
     ]

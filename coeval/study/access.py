@@ -9,6 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from coeval.domain import Person, Role, Task
 from coeval.errors import NotAllowedError, NotFoundError
+from coeval.language import tr
 from coeval.settings import Settings
 from coeval.store import Database, Storage, open_store
 from coeval.store.queries import tasks
@@ -112,11 +113,17 @@ def _check_annotator(context: Context, person: Person, key: str, args: tuple[obj
         if not accounts.is_guest(db, person.id):
             if slug and teams.is_hidden(db, person.id, slug) and not enrolments.may_work(db, person.id, slug):
                 raise NotAllowedError(
-                    f"You are not among the people who work at “{slug}”: an owner can add you in Set-up, under People."
+                    tr(
+                        "You are not among the people who work at “{slug}”: an owner can add you in Set-up, "
+                        "under People.",
+                        slug=slug,
+                    )
                 )
             return
         if key not in GUESTS_MAY or not enrolments.may_work(db, person.id, slug):
-            raise NotAllowedError("This is not part of the study you joined: go back to the study's page.")
+            raise NotAllowedError(
+                tr("This is not part of the study you joined: go back to the study's page.")
+            )
 
 
 def _a(role: Role) -> str:
@@ -132,5 +139,5 @@ def require_task(db: Database, slug: str) -> Task:
     task = tasks.get_task(db, slug)
     if task is None:
         known = ", ".join(task.slug for task in tasks.list_tasks(db)) or "none yet"
-        raise NotFoundError(f"There is no task “{slug}”; the tasks are: {known}.")
+        raise NotFoundError(tr("There is no task “{slug}”; the tasks are: {known}.", slug=slug, known=known))
     return task

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from coeval.domain import MAX_TEXT, Person, Role, Run, Task
 from coeval.errors import InputError, NotFoundError
+from coeval.language import list_languages
 from coeval.store import Database
 from coeval.store.queries import archive, criteria, tasks
 from coeval.store.queries.drafting import comparisons, drafts
@@ -56,7 +57,8 @@ def check_task(task: Task) -> Task:
     """The task with its texts stripped.
 
     Raises:
-        InputError: a name is missing, a text too long, or the scale has under 2 or over 11 steps.
+        InputError: a name is missing, a text too long, the scale has under 2 or over 11 steps, or the language no
+            catalogue.
     """
     if not task.name.strip():
         raise InputError("The task has no name: give it a few words.")
@@ -66,6 +68,11 @@ def check_task(task: Task) -> Task:
             raise InputError(f"The task's {name} has {len(text):,} characters; shorten it to {MAX_TEXT:,}.")
     if not 1 <= task.scale.high - task.scale.low <= 10:
         raise InputError(f"The scale {task.scale} has to have 2 to 11 steps, such as 1-5.")
+    if task.language not in list_languages():
+        known = ", ".join(list_languages())
+        raise InputError(
+            f"There is no catalogue for the language “{task.language[:20]}”; there are: {known}."
+        )
     return replace(
         task,
         slug=check_slug(task.slug),

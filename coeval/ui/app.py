@@ -28,6 +28,7 @@ from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.signin import add_sign_in
+from coeval.ui.server.speaking import Speaking
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.ship_first import ShipFirst
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
@@ -76,6 +77,7 @@ def build_app(context: Context, draining: Draining | None = None) -> FastAPI:
     if context.settings.snapshots.ship_first:
         app.add_middleware(ShipFirst, context=context)
     app.add_middleware(Guard, context=context, draining=draining)
+    app.add_middleware(Speaking, context=context)
     return app
 
 

@@ -17,7 +17,9 @@ import gradio as gr
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, InputError
+from coeval.language import SOURCE, get_spoken, speaking, tr
 from coeval.study.access import Context
+from coeval.study.languages import get_language
 from coeval.ui.components.tasks_picker import UNFILLED, TaskPicker, first_task, newest_choices, task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.server.identity import get_person, shown
@@ -109,14 +111,19 @@ class Panel(ABC):
         """The task that an event is about; before the picker is filled, the one that it will show."""
         return first_task(self.context, person, request) if slug == UNFILLED else slug or ""
 
-    def _who(self, request: gr.Request, slug: str | None) -> tuple[Person, str]:
+    @contextmanager
+    def speaking(self, request: gr.Request, slug: str | None) -> Iterator[tuple[Person, str]]:
+        """Who asks about which task, in the language in which they read it."""
         person = get_person(self.context, request)
-        return person, self.pick(person, slug, request)
+        picked = self.pick(person, slug, request)
+        with speaking(get_language(self.context, picked, person)):
+            yield person, picked
 
     def _asking_quietly(self, handler: Callable[..., Any]) -> Callable[..., Any]:
         def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
             try:
-                return handler(*self._who(request, slug), *values)
+                with self.speaking(request, slug) as who:
+                    return handler(*who, *values)
             except CoevalError:
                 return gr.skip()
 
@@ -126,16 +133,23 @@ class Panel(ABC):
         """The handler as Gradio calls it; a coroutine and a generator stay what they are."""
 
         def asking(request: gr.Request, slug: str | None, *values: Any) -> Any:
-            with shown_refusals():
-                return handler(*self._who(request, slug), *values)
+            with shown_refusals(), self.speaking(request, slug) as who, shown_refusals():
+                return handler(*who, *values)
 
         async def asking_long(request: gr.Request, slug: str | None, *values: Any) -> Any:
-            with shown_refusals():
-                return await handler(*self._who(request, slug), *values)
+            with shown_refusals(), self.speaking(request, slug) as who, shown_refusals():
+                return await handler(*who, *values)
 
         def asking_in_stages(request: gr.Request, slug: str | None, *values: Any) -> Iterator[Any]:
-            with shown_refusals():
-                yield from handler(*self._who(request, slug), *values)
+            with shown_refusals(), self.speaking(request, slug) as who:
+                stages = handler(*who, *values)
+            while True:  # every stage runs in a context of its own
+                with shown_refusals(), self.speaking(request, slug), shown_refusals():
+                    try:
+                        stage = next(stages)
+                    except StopIteration:
+                        return
+                yield stage
 
         if inspect.iscoroutinefunction(handler):
             return asking_long
@@ -194,7 +208,8 @@ class Page:
         """The tabs: each loads when it is opened and on ``changes``, some also with the page."""
         with gr.Tabs(elem_id="tabs") as tabs:
             built = [self._build_tab(kind) for kind in self.kinds]
-        start = demo.load(self._on_load, outputs=[self.task, self.me, tabs], **QUICK)
+        doors = [door for _, door in built]
+        start = demo.load(self._on_load, outputs=[self.task, self.me, tabs, *doors], **QUICK)
         start.then(None, js=STARTED)
         for tab, door in built:
             for event in (door.select, *changes, *([start.then] if tab.at_start else ())):
@@ -212,11 +227,18 @@ class Page:
         with shown_refusals():
             person = get_person(self.context, request)
             slug = first_task(self.context, person, request)
-            picker = task_choices(self.context, person, slug)
             tab = request.query_params.get("tab")
             # the first tab is open already: to open it again would load it twice
             opened = gr.Tabs(selected=tab) if tab in {kind.id for kind in self.kinds[1:]} else gr.skip()
-            return [picker, self.corner(person, slug), opened]
+            with speaking(get_language(self.context, slug, person)):
+                picker = task_choices(self.context, person, slug)
+                return [picker, self.corner(person, slug), opened, *self._name_doors()]
+
+    def _name_doors(self) -> list[Any]:
+        """The titles of the tabs in another language than English, in which they were built."""
+        if get_spoken().code == SOURCE:
+            return [gr.skip()] * len(self.kinds)
+        return [gr.Tab(label=tr(kind.title)) for kind in self.kinds]
 
     def _on_focus(self, request: gr.Request) -> gr.Dropdown:
         with shown_refusals():
@@ -224,7 +246,9 @@ class Page:
 
     def _on_task(self, slug: str | None, request: gr.Request) -> Node:
         with shown_refusals():
-            return self.corner(get_person(self.context, request), slug or "")
+            person = get_person(self.context, request)
+            with speaking(get_language(self.context, slug or "", person)):
+                return self.corner(person, slug or "")
 
 
 def need_task(slug: str) -> str:

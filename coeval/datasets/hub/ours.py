@@ -35,6 +35,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import InputError
+from coeval.language import choose_language
 
 Cells = Mapping[str, str]
 AGAIN = "is not as CoEval wrote it; fetch or publish the study again."
@@ -137,6 +138,7 @@ def render_task(task: Task) -> dict[str, Any]:
         "output_field": task.output_field,
         "scale": [task.scale.low, task.scale.high],
         "columns": {name: str(role) for name, role in task.columns.items()},
+        "language": task.language,
     }
 
 
@@ -169,7 +171,8 @@ def _read_task(node: Node, slug: str) -> Task:
     with _as_written(STUDY):
         low, high = node.get("scale").value
         roles = {name: ColumnRole(role.value) for name, role in node.get("columns").entries()}
-        return Task(slug, **words, scale=Scale(int(low), int(high)), columns=roles)
+        language = choose_language(node.get("language").text())
+        return Task(slug, **words, scale=Scale(int(low), int(high)), columns=roles, language=language)
 
 
 @contextmanager

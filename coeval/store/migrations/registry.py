@@ -44,6 +44,7 @@ from coeval.store.migrations.m100_criterion_guide import m100_criterion_guide
 from coeval.store.migrations.m105_seal import m105_seal
 from coeval.store.migrations.m106_certificate_labels import m106_certificate_labels
 from coeval.store.migrations.m110_task_source import m110_task_source
+from coeval.store.migrations.m111_task_language import m111_task_language
 from coeval.store.migrations.m112_image_host import m112_image_host
 from coeval.store.migrations.m113_settled_mark import m113_settled_mark
 from coeval.store.migrations.m115_draft_probabilities import m115_draft_probabilities
@@ -93,6 +94,7 @@ for migration in (
     m105_seal,
     m106_certificate_labels,
     m110_task_source,
+    m111_task_language,
     m113_settled_mark,
     m115_draft_probabilities,
     m116_asked_line,

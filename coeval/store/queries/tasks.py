@@ -14,6 +14,7 @@ from coeval.rules.arms import Design, Display, Layout
 from coeval.store.engines.interface import Database
 from coeval.store.engines.records import Record
 from coeval.store.engines.statements import chunks, get_row, insert, rows, scalar, to_json
+from coeval.store.queries.archive import list_archived_ids
 
 
 def _task(db: Database, row: dict[str, Any]) -> Task:
@@ -26,6 +27,7 @@ def _task(db: Database, row: dict[str, Any]) -> Task:
         guidelines=row["guidelines"],
         scale=Scale(row["scale_min"], row["scale_max"]),
         origin=row["origin"],
+        language=row["language"],
         columns={column.name: column.role for column in list_columns(db, row["id"])},
         id=row["id"],
     )
@@ -62,6 +64,18 @@ def get_task_by_id(db: Database, task: int) -> Task | None:
     return _task(db, row) if row else None
 
 
+def get_language(db: Database, slug: str) -> str:
+    """The code of a task's language; empty where there is no such task."""
+    return str(scalar(db, "SELECT language FROM task WHERE slug = ?", [slug]) or "")
+
+
+def list_languages(db: Database) -> list[str]:
+    """The codes of the languages of all tasks that are not archived."""
+    away = list_archived_ids(db)
+    seen = rows(db, "SELECT id, language FROM task WHERE slug NOT LIKE ?", [f"{UNSEEN}%"])
+    return [row["language"] for row in seen if row["id"] not in away]
+
+
 def add_task(db: Database, task: Task) -> Task:
     task_id = insert(
         db,
@@ -89,6 +103,7 @@ def _columns(task: Task) -> dict[str, Any]:
         "guidelines": task.guidelines,
         "scale_min": task.scale.low,
         "scale_max": task.scale.high,
+        "language": task.language,
     }
 
 

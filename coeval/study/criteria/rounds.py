@@ -18,6 +18,7 @@ from coeval.domain import (
     Vote,
 )
 from coeval.errors import InputError, NotFoundError, StaleError
+from coeval.language import later, speaking, tr
 from coeval.rules import ballots
 from coeval.rules.arms import Design, tells_system
 from coeval.rules.ballots import Tally
@@ -67,7 +68,7 @@ def _round_state(db: Database, task: Task, person: Person) -> RoundState | None:
     )
 
 
-ROUND_OVER = "This round of voting has ended: reload the page to see where the criteria stand."
+ROUND_OVER = later("This round of voting has ended: reload the page to see where the criteria stand.")
 
 
 @use_case(EVERYONE)
@@ -92,15 +93,17 @@ def cast_ballot(
     with context.store.write() as db:
         state = _round_state(db, require_task(db, slug), person)
         if state is None or not state.open or round_id not in (None, state.id):
-            raise StaleError(ROUND_OVER)
+            raise StaleError(tr(ROUND_OVER))
         checked = ballots.check_ballot(state.proposals, votes)
         saved = state.ballot.revision if state.ballot else 0
         if state.ballot and saved == revision + 1 and state.ballot.votes == checked:
             return state.ballot
         if saved != revision:
             raise StaleError(
-                "Your ballot was saved from another tab meanwhile. Nothing was overwritten: compare the two and "
-                "save the one that should stand."
+                tr(
+                    "Your ballot was saved from another tab meanwhile. Nothing was overwritten: compare the two "
+                    "and save the one that should stand."
+                )
             )
         saved_at = criteria.record_ballot(db, state.id, person.id, checked, saved + 1)
     return Ballot(person.name, checked, revision=saved + 1, saved_at=saved_at)
@@ -163,18 +166,19 @@ def reopen_criteria(context: Context, person: Person, slug: str, suggested: Sequ
         for criterion in current.criteria
     }
     for suggestion in taken:
-        note = f"suggested at {_name_instance(suggestion.instance, design)}"
+        with speaking(task.language):
+            note = _suggested_at(suggestion.instance, design)
         proposals.setdefault(
             ballots.same_words(suggestion.text), Proposal(suggestion.text, Origin.HUMAN, note=note)
         )
     return open_round(context, person, slug, list(proposals.values()))
 
 
-def _name_instance(instance: Instance, design: Design) -> str:
-    """A name for an instance that voters may read: it gives no hidden system away."""
+def _suggested_at(instance: Instance, design: Design) -> str:
+    """Where a criterion was suggested, as voters may read it: it gives no hidden system away."""
     if design.hide_systems and tells_system(instance, instance.external_id):
-        return f"an instance about “{instance.input[:80].strip()}”"
-    return f"instance {instance.external_id}"
+        return tr("suggested at an instance about “{text}”", text=instance.input[:80].strip())
+    return tr("suggested at instance {id}", id=instance.external_id)
 
 
 @use_case(OWNERS)
@@ -193,7 +197,7 @@ def cancel_vote(context: Context, person: Person, slug: str, *, round_id: int | 
         if head is None or not head["open"]:
             raise NotFoundError(f"No vote on the criteria of “{slug}” is open, so there is none to cancel.")
         if round_id not in (None, head["id"]):
-            raise StaleError(ROUND_OVER)
+            raise StaleError(tr(ROUND_OVER))
         criteria.cancel_rounds(db, task.id, head["version"], person.name)
 
 
@@ -287,7 +291,7 @@ def establish(
         task = require_task(db, slug)
         head = criteria.get_round(db, task.id)
         if round_id is not None and (head is None or round_id != head["id"]):
-            raise StaleError(ROUND_OVER)
+            raise StaleError(tr(ROUND_OVER))
         if head is None or (round_id is None and not head["open"]):
             raise NotFoundError(
                 f"No vote is open for “{slug}”: draft criteria, or open the next version first."
@@ -347,7 +351,7 @@ def _same_or_refused(
         or current.established_by != person.name
         or [c.text for c in current.criteria] != texts
     ):
-        raise StaleError(ROUND_OVER)
+        raise StaleError(tr(ROUND_OVER))
     return current
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from coeval.domain import Account, Person, Plan, Proof, Standing, StudyState, Task
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.language import tr
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import plans as stored_plans
@@ -69,7 +70,9 @@ def require_plan(db: Database, slug: str) -> tuple[Task, Plan]:
     task = tasks.get_task(db, slug)
     plan = stored_plans.get_plan(db, task.id) if task else None
     if task is None or plan is None:
-        raise NotFoundError(f"There is no study “{slug[:64]}” here: check the link you were given.")
+        raise NotFoundError(
+            tr("There is no study “{slug}” here: check the link you were given.", slug=slug[:64])
+        )
     return task, plan
 
 
@@ -85,9 +88,11 @@ def check_link(link: Link) -> Link:
     else:
         worker = worker.upper()
     if not WORKERS[link.service].fullmatch(worker):
-        raise InputError("The link names no participant: open the study from the crowd service's own page.")
+        raise InputError(
+            tr("The link names no participant: open the study from the crowd service's own page.")
+        )
     if not (NAMES.fullmatch(study) and NAMES.fullmatch(session)):
-        raise InputError("The link is damaged: open the study from the crowd service's own page.")
+        raise InputError(tr("The link is damaged: open the study from the crowd service's own page."))
     return replace(link, worker=worker, study=study, session=session)
 
 
@@ -137,22 +142,22 @@ def check_open_to_new(db: Database, task: Task, plan: Plan) -> None:
     """
     free = reservations.has_free(db, 0, task.id, plan.per_instance)
     if is_full(plan, free):
-        raise ShutError(f"“{task.name}” is full: it has all the people it needs.")
+        raise ShutError(tr("“{name}” is full: it has all the people it needs.", name=task.name))
     if plan.state is not StudyState.RUNNING:
-        raise ShutError(f"“{task.name}” takes nobody new just now: come back later.")
+        raise ShutError(tr("“{name}” takes nobody new just now: come back later.", name=task.name))
 
 
 def _check_service(plan: Plan, link: Link) -> None:
     if not link.service or plan.terms.service != link.service:
-        raise NotAllowedError("This study takes nobody by such a link: sign in instead.")
+        raise NotAllowedError(tr("This study takes nobody by such a link: sign in instead."))
 
 
 def _check_proof(plan: Plan, seed: str, key: str, token: str) -> None:
     proof = plan.terms.proof
     if proof == Proof.TOKEN and not token:
-        raise NotAllowedError(NOT_SIGNED)
+        raise NotAllowedError(tr(NOT_SIGNED))
     if proof == Proof.LINK and not is_same(key, build_key(seed, plan.terms.link_version)):
-        raise NotAllowedError(NOT_SIGNED)
+        raise NotAllowedError(tr(NOT_SIGNED))
 
 
 def _arrival(db: Database, task: Task, plan: Plan, link: Link, who: Person | None) -> Arrival:
@@ -199,7 +204,7 @@ def arrive(
         task, plan = require_plan(db, slug)
         _check_service(plan, link)
         if plan.terms.proof and not is_same(link.seal, seal_link(tasks.get_seed(db, task.id), link)):
-            raise NotAllowedError(NOT_SIGNED)
+            raise NotAllowedError(tr(NOT_SIGNED))
         account = accounts.get_account(db, link.service, link.worker)
         _check_browser(db, plan, account, old_token, proved_by_word)
         if account is None:
@@ -218,17 +223,24 @@ def _check_browser(
     who = people.get_session_person(db, hash_token(old_token)) if old_token else None
     if who is not None and not accounts.is_guest(db, who.id):
         raise NotAllowedError(
-            f"You are signed in as {who.name}: to take part as a worker would, use a private window."
+            tr(
+                "You are signed in as {name}: to take part as a worker would, use a private window.",
+                name=who.name,
+            )
         )
     if account is None or plan.terms.proof or account.person == who or proved_by_word:
         return
-    raise OtherBrowserError("That is not the word that was chosen in the browser where this study was begun.")
+    raise OtherBrowserError(
+        tr("That is not the word that was chosen in the browser where this study was begun.")
+    )
 
 
 def _record_coming(db: Database, task: Task, plan: Plan, person: Person, link: Link) -> None:
     """The first step of a submission: consent, or where an earlier submission has brought the person."""
     if enrolments.is_others_session(db, task.id, person.id, link.study, link.session):
-        raise NotAllowedError("This session is somebody else's: open the study from the service's own page.")
+        raise NotAllowedError(
+            tr("This session is somebody else's: open the study from the service's own page.")
+        )
     before = enrolments.get_enrolment(db, task.id, person.id)
     if before is None:
         check_open_to_new(db, task, plan)

@@ -8,6 +8,7 @@ import math
 
 from coeval.domain import MAX_REMARK, AnswerKey, Attempt, CriteriaSet, Graded, Person, Plan, Task
 from coeval.errors import InputError, NotFoundError
+from coeval.language import tr
 from coeval.rules.arms import draw_order
 from coeval.store import Database
 from coeval.store.queries import criteria, tasks
@@ -60,11 +61,17 @@ def grade_exam(db: Database, task: Task, plan: Plan, person: Person) -> Attempt:
     """
     known = _list_keys(db, plan, person, task)
     if not known:
-        raise NotFoundError("The exam has no answer keys yet: tell the study's owner.")
+        raise NotFoundError(tr("The exam has no answer keys yet: tell the study's owner."))
     detail = tuple(_grade(db, person, key) for key in known)
     open_items = sum(graded.given is None for graded in detail)
     if open_items:
-        raise InputError(f"{open_items} of {len(detail)} items are not confirmed yet: finish them first.")
+        raise InputError(
+            tr(
+                "{n} of {total} items are not confirmed yet: finish them first.",
+                n=open_items,
+                total=len(detail),
+            )
+        )
     right = sum(graded.right for graded in detail)
     passed = right >= math.ceil(plan.terms.pass_share * len(detail) - 1e-9)
     number = answer_keys.count_attempts(db, task.id, person.id) + 1

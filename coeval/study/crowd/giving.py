@@ -13,6 +13,7 @@ from datetime import timedelta
 from coeval.clock import time_from_now
 from coeval.domain import Arm, Person, Plan, Standing, StudyState, Task
 from coeval.errors import NotAllowedError
+from coeval.language import tr
 from coeval.rules.arms import Design, draw_order
 from coeval.store import Database
 from coeval.store.queries import tasks
@@ -129,11 +130,15 @@ def _check_admitted(db: Database, plan: Plan, person: Person, task: Task) -> Non
     state = standing.state if standing else None
     if state is Standing.WARNED:
         raise NotAllowedError(
-            "You missed an attention check: open the study's page, read the note, and go on."
+            tr("You missed an attention check: open the study's page, read the note, and go on.")
         )
     if state not in WORKING:
         raise NotAllowedError(
-            f"“{task.name}” gives out its work through the study's page, s/{task.slug}: start there."
+            tr(
+                "“{name}” gives out its work through the study's page, s/{slug}: start there.",
+                name=task.name,
+                slug=task.slug,
+            )
         )
     _check_open(plan, task)
 
@@ -150,8 +155,12 @@ def check_saving(db: Database, person: Person, task: Task, instance: int) -> Non
     _check_admitted(db, plan, person, task)
     if reservations.get_outcome(db, person.id, instance) == reservations.TIMED_OUT:
         raise NotAllowedError(
-            f"The {plan.reserve_minutes} minutes for this one ran out, and somebody else was given it. What you"
-            " confirmed before is saved; what stands here can still be copied. Press “Go on” for what is next."
+            tr(
+                "The {minutes} minutes for this one ran out, and somebody else was given it. What you "
+                "confirmed before is saved; what stands here can still be copied. Press “Go on” for what is "
+                "next.",
+                minutes=plan.reserve_minutes,
+            )
         )
 
 
@@ -166,7 +175,9 @@ def note_saved(db: Database, person: Person, task: Task) -> None:
 
 def _check_open(plan: Plan, task: Task) -> None:
     if plan.state is StudyState.CLOSED:
-        raise NotAllowedError(f"“{task.name}” is closed and takes no more work. What you saved is kept.")
+        raise NotAllowedError(
+            tr("“{name}” is closed and takes no more work. What you saved is kept.", name=task.name)
+        )
 
 
 def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, design: Design) -> Arm | None:

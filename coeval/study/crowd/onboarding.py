@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from coeval.domain import Attempt, Enrolment, Person, Plan, Standing, StudyState, Task
 from coeval.errors import NotAllowedError
+from coeval.language import tr
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.crowd import answer_keys, holdings, reservations
@@ -153,7 +154,7 @@ def end_work(context: Context, person: Person, slug: str) -> None:
     with context.store.write() as db:
         visit = _get_visit(db, person, slug)
         if visit.standing is None or visit.situation not in ENDABLE or not visit.code:
-            raise NotAllowedError("The study's page has moved on meanwhile: load it again.")
+            raise NotAllowedError(tr("The study's page has moved on meanwhile: load it again."))
         if not grade_checks(db, visit.plan, person, visit.task):
             return
         did = visit.part.finished or visit.part.saved
@@ -168,7 +169,7 @@ def withdraw(context: Context, person: Person, slug: str) -> None:
     with context.store.write() as db:
         task, plan = require_plan(db, slug)
         if enrolments.get_enrolment(db, task.id, person.id) is None:
-            raise NotAllowedError("You have not joined this study: nothing of yours is here.")
+            raise NotAllowedError(tr("You have not joined this study: nothing of yours is here."))
         reservations.take_back(db, person.id, task.id, reservations.RETURNED)
         reservations.reject_finished(db, person.id, task.id)
         removed = sum(
@@ -205,4 +206,4 @@ def hand_in(context: Context, person: Person, slug: str) -> Attempt:
 def _require(db: Database, task: Task, person: Person, state: Standing) -> None:
     standing = enrolments.get_enrolment(db, task.id, person.id)
     if standing is None or standing.state is not state:
-        raise NotAllowedError("The study's page has moved on meanwhile: load it again.")
+        raise NotAllowedError(tr("The study's page has moved on meanwhile: load it again."))

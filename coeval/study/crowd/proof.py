@@ -19,6 +19,7 @@ import jwt
 
 from coeval.domain import Plan
 from coeval.errors import NotAllowedError
+from coeval.language import later, tr
 
 ISSUER = "https://www.prolific.com"
 LEEWAY_SECONDS = 60
@@ -27,7 +28,9 @@ REFRESH_SECONDS = 60
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
 """What Prolific fills in, to be copied into the study's address there."""
 MTURK_QUERY = "workerId=…&assignmentId=…&hitId=…"
-NOT_SIGNED = "This link is not one that the study gave out: open the study from the crowd service's own page."
+NOT_SIGNED = later(
+    "This link is not one that the study gave out: open the study from the crowd service's own page."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +129,18 @@ def read_token(token: str, keys_url: str, host: str) -> Link:
             options={"require": ["exp", "iss", "aud"], "verify_aud": False},
         )
     except jwt.ExpiredSignatureError as error:
-        raise NotAllowedError("This link has run out: open the study from Prolific's page again.") from error
+        raise NotAllowedError(
+            tr("This link has run out: open the study from Prolific's page again.")
+        ) from error
     except jwt.PyJWKClientConnectionError as error:
-        raise NotAllowedError("Prolific's keys cannot be read just now: try again in a minute.") from error
+        raise NotAllowedError(
+            tr("Prolific's keys cannot be read just now: try again in a minute.")
+        ) from error
     except jwt.PyJWTError as error:
-        raise NotAllowedError(NOT_SIGNED) from error
+        raise NotAllowedError(tr(NOT_SIGNED)) from error
     ids = claims.get("prolific")
     if not isinstance(ids, dict) or not _is_for(claims["aud"], host):
-        raise NotAllowedError(NOT_SIGNED)
+        raise NotAllowedError(tr(NOT_SIGNED))
     return Link("prolific", *(str(ids.get(name, "")) for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")))
 
 

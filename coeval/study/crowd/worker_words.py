@@ -10,6 +10,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from coeval.clock import time_from_now
 from coeval.errors import InputError, NotAllowedError
+from coeval.language import tr
 from coeval.store.queries.people import accounts
 from coeval.study.access import Context
 
@@ -27,7 +28,14 @@ def hash_word(word: str) -> str:
     """
     word = _normal(word)
     if not MIN_WORD <= len(word) <= MAX_WORD:
-        raise InputError(f"The word has {len(word)} characters: choose one of {MIN_WORD} to {MAX_WORD}.")
+        raise InputError(
+            tr(
+                "The word has {length} characters: choose one of {least} to {most}.",
+                length=len(word),
+                least=MIN_WORD,
+                most=MAX_WORD,
+            )
+        )
     return HASHER.hash(word)
 
 
@@ -40,7 +48,7 @@ def is_their_word(context: Context, service: str, worker: str, word: str) -> boo
     key = hashlib.sha256(f"word\n{service}\n{worker}".encode()).hexdigest()
     with context.store.write() as db:
         if accounts.count_tries(db, key, time_from_now(-WINDOW)) >= TRIES:
-            raise NotAllowedError("That was tried too often: wait 15 minutes, then try again.")
+            raise NotAllowedError(tr("That was tried too often: wait 15 minutes, then try again."))
         accounts.add_try(db, key)
         account = accounts.get_account(db, service, worker)
     if account is None or not account.secret:

@@ -49,6 +49,7 @@ def import_checked(
         stated,
         name=options.name or stated.name,
         description=options.description or stated.description,
+        language=options.language or stated.language,
         columns={**stated.columns, **options.roles},
     )
     source = replace(source, task=task, group=options.group)

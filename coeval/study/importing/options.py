@@ -20,6 +20,8 @@ class ImportOptions:
     name: str = ""
     """That of a new task; without it, it has that of the file, as with ``description``."""
     description: str = ""
+    language: str = ""
+    """That of the annotators' screens of a new task; without it, it is the file's, or English."""
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
     """Who may see which further column, for columns that the task does not have yet; the others get one by rule."""
     group: Group | None = None

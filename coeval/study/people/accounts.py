@@ -20,6 +20,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from coeval.clock import time_from_now
 from coeval.domain import Account, Invitation, Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.language import tr
 from coeval.settings import Settings, SignIn
 from coeval.store import Database
 from coeval.store.queries.people import accounts, people
@@ -118,7 +119,7 @@ def get_invitation(context: Context, token: str) -> Invitation:
 def _require_invitation(db: Database, token: str) -> Invitation:
     invitation = accounts.get_invitation(db, hash_token(token))
     if invitation is None:
-        raise NotAllowedError("This invitation was used or has run out: ask for a new one.")
+        raise NotAllowedError(tr("This invitation was used or has run out: ask for a new one."))
     return invitation
 
 
@@ -144,7 +145,7 @@ def accept_invitation(
 def _ensure_account(db: Database, invitation: Invitation, name: str, secret: str) -> Person:
     known = invitation.person
     if known is None and people.get_person(db, name):
-        raise InputError(f"The name “{name}” is taken: choose another.")
+        raise InputError(tr("The name “{name}” is taken: choose another.", name=name))
     person = known or people.ensure_person(db, name, invitation.role)
     if accounts.get_account_of(db, person.id):
         accounts.set_secret(db, person.id, secret)
@@ -162,9 +163,14 @@ def hash_password(password: str, name: str) -> str:
     """
     password = _normal(password)
     if len(password) < MIN_PASSWORD or password.casefold() == name.casefold():
-        raise InputError(f"The password is too easy to guess: use at least {MIN_PASSWORD} characters.")
+        raise InputError(
+            tr(
+                "The password is too easy to guess: use at least {n} characters.",
+                n=MIN_PASSWORD,
+            )
+        )
     if len(password) > MAX_PASSWORD:
-        raise InputError(f"The password has over {MAX_PASSWORD} characters: shorten it.")
+        raise InputError(tr("The password has over {n} characters: shorten it.", n=MAX_PASSWORD))
     return HASHER.hash(password)
 
 
@@ -188,14 +194,15 @@ def sign_in_with_password(
         NotAllowedError: the name or the password is wrong (never which), or the try has not waited its pause.
     """
     if context.settings.sign_in is not SignIn.ACCOUNTS:
-        raise NotAllowedError("Passwords are not in use here: use the sign-in page.")
+        raise NotAllowedError(tr("Passwords are not in use here: use the sign-in page."))
     tries = _count_try(context, name, address, waited)
     with context.store.read() as db:
         account = accounts.get_account(db, "password", " ".join(name.split()))
     if not _is_right(account, password):
         pause = get_pause(context, name, address)
-        again = f" That was tried often: the next answer takes {pause:.0f} s." if pause else ""
-        raise NotAllowedError(f"The name or the password is wrong.{again}")
+        wrong = tr("The name or the password is wrong.")
+        often = tr("That was tried often: the next answer takes {seconds} s.", seconds=f"{pause:.0f}")
+        raise NotAllowedError(f"{wrong} {often}" if pause else wrong)
     assert account is not None
     rehashed = HASHER.hash(_normal(password)) if HASHER.check_needs_rehash(account.secret) else ""
     with context.store.write() as db:
@@ -247,7 +254,9 @@ def _count_try(context: Context, name: str, address: str, waited: float) -> list
         # a name and an address are others' too, who may have made the pause longer meanwhile
         pause = _pause(db, {"pair": keys["pair"]})
         if waited < pause:
-            raise NotAllowedError(f"That was tried often: wait {pause:.0f} s, then try again.")
+            raise NotAllowedError(
+                tr("That was tried often: wait {seconds} s, then try again.", seconds=f"{pause:.0f}")
+            )
         return [accounts.add_try(db, key) for key in keys.values()]
 
 
@@ -259,7 +268,7 @@ def count_arrival(db: Database, address: str) -> None:
     """
     key = hashlib.sha256(f"arrival\n{address}".encode()).hexdigest()
     if accounts.count_tries(db, key, time_from_now(-WINDOW)) >= ARRIVALS:
-        raise NotAllowedError("Too many people came from your network just now: try again in 15 minutes.")
+        raise NotAllowedError(tr("Too many people came from your network just now: try again in 15 minutes."))
     accounts.add_try(db, key)
 
 
@@ -272,7 +281,7 @@ def sign_in_by_huggingface(
     so that nobody becomes owner by taking the name later.
     """
     if context.settings.sign_in is not SignIn.HUGGINGFACE:
-        raise NotAllowedError("Hugging Face is not in use here: use the sign-in page.")
+        raise NotAllowedError(tr("Hugging Face is not in use here: use the sign-in page."))
     owner = context.settings.owner.casefold()
     owns = bool(owner) and profile.name.casefold() == owner
     with context.store.write() as db:

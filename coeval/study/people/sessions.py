@@ -13,6 +13,7 @@ from datetime import timedelta
 from coeval.clock import time_from_now
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError, NotFoundError
+from coeval.language import tr
 from coeval.settings import SignIn
 from coeval.store import Database
 from coeval.store.queries.people import accounts, members, people
@@ -32,13 +33,13 @@ def sign_in(context: Context, name: str, *, old_token: str | None = None) -> tup
         NotAllowedError: people have to prove who they are here, or this person has an account.
     """
     if context.settings.sign_in is not SignIn.NAMES:
-        raise NotAllowedError("A name alone signs nobody in here: use the sign-in page.")
+        raise NotAllowedError(tr("A name alone signs nobody in here: use the sign-in page."))
     name = check_name(name)
     with context.store.write() as db:
         role = Role.ANNOTATOR if people.count_owners(db) else Role.OWNER
         person = people.ensure_person(db, name, role)
         if accounts.is_guest(db, person.id):
-            raise NotAllowedError(f"{name} is a name of this study's crowd: choose another.")
+            raise NotAllowedError(tr("{name} is a name of this study's crowd: choose another.", name=name))
         return person, open_session(db, person, old_token)
 
 
@@ -50,7 +51,10 @@ def open_session(db: Database, person: Person, old_token: str | None = None) -> 
     """
     if members.is_disabled(db, person.id):
         raise NotAllowedError(
-            "This account is disabled; the work done with it is kept. Ask an owner of the study to enable it."
+            tr(
+                "This account is disabled; the work done with it is kept. Ask an owner of the study to enable "
+                "it."
+            )
         )
     if old_token:
         people.revoke_session(db, hash_token(old_token))
@@ -67,11 +71,17 @@ def check_name(name: str) -> str:
     """
     name = " ".join(name.split())
     if not name:
-        raise InputError("The name is empty: type the name your team knows you by.")
+        raise InputError(tr("The name is empty: type the name your team knows you by."))
     if len(name) > MAX_NAME:
-        raise InputError(f"The name has {len(name)} characters; shorten it to {MAX_NAME}.")
+        raise InputError(
+            tr(
+                "The name has {length} characters; shorten it to {limit}.",
+                length=len(name),
+                limit=MAX_NAME,
+            )
+        )
     if not name.isprintable():
-        raise InputError("The name holds characters that cannot be shown: type it anew.")
+        raise InputError(tr("The name holds characters that cannot be shown: type it anew."))
     return name
 
 

@@ -19,6 +19,7 @@ from coeval.domain import (
     Task,
 )
 from coeval.errors import NotFoundError
+from coeval.language import tr
 from coeval.rules import arms
 from coeval.rules.arms import Design
 from coeval.store import Database
@@ -138,7 +139,10 @@ def _check_ready(db: Database, task: Task, current: CriteriaSet, assignment: Ass
     ready = get_ready(db, task, current)
     if ready is not None and assignment.arm is None and not assignments.is_ready(db, assignment, ready):
         raise NotFoundError(
-            f"Number {assignment.position} waits for the model's drafts: go on with another, and come back later."
+            tr(
+                "Number {position} waits for the model's drafts: go on with another, and come back later.",
+                position=assignment.position,
+            )
         )
 
 
@@ -151,8 +155,11 @@ def require_set(db: Database, task: Task) -> CriteriaSet:
     current = criteria.get_criteria_set(db, task.id)
     if current is None:
         raise NotFoundError(
-            f"“{task.name}” has no established criteria yet: vote in the Criteria tab first; an owner then "
-            "establishes the set."
+            tr(
+                "“{name}” has no established criteria yet: vote in the Criteria tab first; an owner then "
+                "establishes the set.",
+                name=task.name,
+            )
         )
     return current
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from coeval.domain import Arm, Assignment, CriteriaSet, Criterion, Filter, Person, Task
 from coeval.errors import NotFoundError, NotGivenError
+from coeval.language import tr
 from coeval.store import Database
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts
@@ -54,7 +55,7 @@ def find_place(db: Database, person: Person, task: Task, current: CriteriaSet, w
         return None
     ids = [criterion.id for criterion in current.criteria]
     if where.criterion is not None and where.criterion not in ids:
-        raise NotFoundError("That criterion is not in the current criteria set: reload the page.")
+        raise NotFoundError(tr("That criterion is not in the current criteria set: reload the page."))
     whole, current = current, narrow_criteria(db, person, task, current, here.instance, where.criterion)
     ids = [criterion.id for criterion in current.criteria]
     at = ids.index(where.criterion) if where.criterion is not None else 0
@@ -157,12 +158,18 @@ def find_start(
         assignment = assignments.get_assignment(db, person.id, task.id, where.position)
         if assignment is None:
             total = assignments.count_assignments(db, person.id, task.id)["total"]
-            raise NotFoundError(f"There is no number {where.position} in your queue: type 1 to {total}.")
+            raise NotFoundError(
+                tr(
+                    "There is no number {position} in your queue: type 1 to {total}.",
+                    position=where.position,
+                    total=total,
+                )
+            )
         return assignment
     if where.instance is not None:
         assignment = assignments.find_assignment(db, person.id, where.instance)
         if assignment is None or assignment.task != task.id:
-            raise NotGivenError("That instance is not in your queue: reload the page.")
+            raise NotGivenError(tr("That instance is not in your queue: reload the page."))
         return assignment
     held = ready if where.which is Filter.UNFINISHED else None
     fresh = assignments.next_assignment(db, person.id, task.id, 0, where.which, skipped=False, ready=held)

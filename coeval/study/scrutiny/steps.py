@@ -10,6 +10,7 @@ from typing import Any
 from coeval.clock import read_time, utc_now, write_time
 from coeval.domain import MAX_REMARK, Assignment, Conduct, Criterion, Mark, Person, Submission
 from coeval.errors import InputError, StaleError
+from coeval.language import later, tr
 from coeval.rules import evaluation_rows
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import Layout
@@ -41,7 +42,9 @@ __all__ = [
 RESUME = Where()
 """Where the person left off."""
 
-WAITS = "This criterion waits for the model's draft: go on with the others, and come back once it is there."
+WAITS = later(
+    "This criterion waits for the model's draft: go on with the others, and come back once it is there."
+)
 
 SKEW = timedelta(seconds=5)
 """How far a browser's clock, which we set by the second, may still be off."""
@@ -113,7 +116,7 @@ def submit_sheet(context: Context, person: Person, slug: str, sent: Sequence[Sen
         StaleError, InputError, NotFoundError, NotAllowedError: as ``submit`` does.
     """
     if len({one.instance for one in sent}) != 1:
-        raise InputError("A sheet is of one instance: reload the page and confirm again.")
+        raise InputError(tr("A sheet is of one instance: reload the page and confirm again."))
     with context.store.write():
         return [submit(context, person, slug, one) for one in sent]
 
@@ -132,7 +135,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         NotAllowedError: the study is closed, or this person may not work at it.
     """
     if not 8 <= len(sent.uid) <= 80:
-        raise InputError("This save carries no key of its own: reload the page and confirm again.")
+        raise InputError(tr("This save carries no key of its own: reload the page and confirm again."))
     with context.store.write() as db:
         task = require_task(db, slug)
         before = submissions.get_by_uid(db, sent.uid)
@@ -145,7 +148,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
         assert place is not None  # an instance that is named is found or refused
         assignment = ensure_open(db, task, person, place[0], current.criteria)
         if is_waiting(db, assignment, place[1].id, get_ready(db, task, current)):
-            raise InputError(WAITS)
+            raise InputError(tr(WAITS))
         evaluation = get_evaluation(db, task, assignment, place[1])
         _check_fresh(evaluation, sent)
         worked_until = submissions.get_worked_until(db, person.id)
@@ -162,7 +165,7 @@ def submit(context: Context, person: Person, slug: str, sent: Sent) -> Submissio
 def _same_or_refused(before: Submission, person: Person, sent: Sent) -> Submission:
     mine = (before.person, before.instance, before.criterion) == (person.id, sent.instance, sent.criterion)
     if not mine:
-        raise InputError("This save carries the key of another one: reload the page and confirm again.")
+        raise InputError(tr("This save carries the key of another one: reload the page and confirm again."))
     return before
 
 
@@ -170,12 +173,16 @@ def _check_fresh(evaluation: Evaluation, sent: Sent) -> None:
     saved = evaluation.saved.revision if evaluation.saved else 0
     if saved != sent.revision or (sent.first and evaluation.first is not None):
         raise StaleError(
-            "This evaluation was saved from another tab meanwhile. Nothing was overwritten: compare the two and "
-            "confirm the one that should stand."
+            tr(
+                "This evaluation was saved from another tab meanwhile. Nothing was overwritten: compare the "
+                "two and confirm the one that should stand."
+            )
         )
     shown = evaluation.shown
     if sent.first != evaluation.awaits_first or (shown.id if shown else None) != sent.draft:
-        raise StaleError("The draft of this evaluation has changed since you opened it: look at it again.")
+        raise StaleError(
+            tr("The draft of this evaluation has changed since you opened it: look at it again.")
+        )
 
 
 def _build_submission(
@@ -183,7 +190,9 @@ def _build_submission(
 ) -> Submission:
     shown, arm = evaluation.shown, evaluation.arm
     if sent.first and sent.added:
-        raise InputError("Only the score is asked for before the draft is shown: add your lines after it.")
+        raise InputError(
+            tr("Only the score is asked for before the draft is shown: add your lines after it.")
+        )
     rows = evaluation_rows.check(shown, criterion.scale, arm, sent.score, sent.rows, sent.added)
     told: dict[str, Any] = {field.name: getattr(sent, field.name) for field in fields(Conduct)}
     opened_at, active_ms = _times(assignment, worked_until, sent)
@@ -240,7 +249,7 @@ def mark_instance(
 ) -> Mark:
     """Flag, skip or comment on an instance of one's own queue; what is None stays as it was."""
     if comment is not None:
-        _check_length("comment", comment)
+        _check_length(tr("The comment"), comment)
     with context.store.write() as db:
         task = require_task(db, slug)
         find_start(db, person, task, Where(instance=instance))
@@ -257,7 +266,14 @@ def mark_instance(
 
 def _check_length(name: str, text: str) -> None:
     if len(text) > MAX_REMARK:
-        raise InputError(f"The {name} has {len(text):,} characters; shorten it to {MAX_REMARK:,}.")
+        raise InputError(
+            tr(
+                "{name} has {length} characters; shorten it to {limit}.",
+                name=name,
+                length=f"{len(text):,}",
+                limit=f"{MAX_REMARK:,}",
+            )
+        )
 
 
 @use_case(EVERYONE)
@@ -270,8 +286,8 @@ def suggest_criterion(context: Context, person: Person, slug: str, instance: int
     """
     text = " ".join(text.split())
     if not text:
-        raise InputError("The suggestion is empty: write the criterion you miss, as one sentence.")
-    _check_length("suggestion", text)
+        raise InputError(tr("The suggestion is empty: write the criterion you miss, as one sentence."))
+    _check_length(tr("The suggestion"), text)
     with context.store.write() as db:
         task = require_task(db, slug)
         find_start(db, person, task, Where(instance=instance))

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from coeval.domain import MAX_ADDED, MAX_REMARK, Action, RowKind, Vote
 from coeval.errors import InputError
+from coeval.language import later, tr, trn
 from coeval.rules.evaluation_rows import AddedRow, SentRow
 from coeval.study.scrutiny.steps import Sent
 
@@ -26,7 +27,7 @@ LARGEST_ID = 2**53 - 1
 def _check_text(text: str) -> str:
     """A text that a database and a CSV file can hold: no NUL, no half of a surrogate pair."""
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("it holds a character that cannot be stored: remove it and type it again")
+        raise ValueError(tr("it holds a character that cannot be stored: remove it and type it again"))
     return text
 
 
@@ -75,8 +76,13 @@ class BallotPayload(Payload):
         """
         undecided = sum(row.action is None for row in self.rows)
         if undecided:
-            lines = "1 criterion still needs" if undecided == 1 else f"{undecided} criteria still need"
-            raise InputError(f"{lines} a decision: approve, revise or delete.")
+            raise InputError(
+                trn(
+                    "{n} criterion still needs a decision: approve, revise or delete.",
+                    "{n} criteria still need a decision: approve, revise or delete.",
+                    undecided,
+                )
+            )
         votes = [
             Vote(Action(row.action), row.id, row.reason, row.new_text) for row in self.rows if row.action
         ]
@@ -99,7 +105,7 @@ class BallotPayload(Payload):
 
     def _criteria(self) -> list[AddedPayload]:
         if any(row.kind != "criterion" for row in self.added):
-            raise InputError("Only criteria can be added here: reload the page and try again.")
+            raise InputError(tr("Only criteria can be added here: reload the page and try again."))
         return self.added
 
 
@@ -164,11 +170,16 @@ def _sent_row(row: RowPayload) -> SentRow:
 
 def _added_row(row: AddedPayload) -> AddedRow:
     if row.kind == "criterion":
-        raise InputError("A criterion cannot be added to an evaluation: propose it in the Criteria tab.")
+        raise InputError(tr("A criterion cannot be added to an evaluation: propose it in the Criteria tab."))
     return AddedRow(RowKind(row.kind), row.new_text, row.reason)
 
 
-NAMES = {"new_text": "the new text", "reason": "the reason", "comment": "the comment", "score": "the score"}
+NAMES = {
+    "new_text": later("the new text"),
+    "reason": later("the reason"),
+    "comment": later("the comment"),
+    "score": later("the score"),
+}
 
 
 def explain(errors: list[Mapping[str, Any]]) -> str:
@@ -180,27 +191,58 @@ def explain(errors: list[Mapping[str, Any]]) -> str:
     first = errors[0]
     path = [part for part in first["loc"] if part not in ("body", "query", "path")]
     where = _where(path)
-    name = NAMES.get(str(path[-1]), f"“{path[-1]}”") if path else "what was sent"
+    name = _name(path)
     limit = (first.get("ctx") or {}).get("max_length", MAX_REMARK)
-    given = repr(first.get("input"))[:40]
     match first["type"]:
         case "string_too_long":
-            return f"{where}{name} has {len(first['input']):,} characters; shorten it to {limit:,}."
+            said = tr(
+                "{name} has {length} characters; shorten it to {limit}.",
+                name=name,
+                length=f"{len(first['input']):,}",
+                limit=f"{limit:,}",
+            )
         case "too_long":
-            return f"{name} holds {len(first['input']):,} lines; at most {limit:,} fit: remove some and save again."
+            where = ""
+            said = tr(
+                "{name} holds {length} lines; at most {limit} fit: remove some and save again.",
+                name=name,
+                length=f"{len(first['input']):,}",
+                limit=f"{limit:,}",
+            )
         case "value_error":
-            return f"{where}{name}: {str(first['msg']).removeprefix('Value error, ')}."
+            said = f"{name}: {str(first['msg']).removeprefix('Value error, ')}."
         case "json_invalid":
-            return "What was sent cannot be read: reload the page and try again."
+            return tr("What was sent cannot be read: reload the page and try again.")
         case "extra_forbidden":
-            return f"{where}{name} is not expected here: reload the page and try again."
+            said = tr("{name} is not expected here: reload the page and try again.", name=name)
         case "missing":
-            return f"{where}{name} is missing: reload the page and try again."
-    return f"{where}{name} is {given}, which cannot be used: reload the page and try again."
+            said = tr("{name} is missing: reload the page and try again.", name=name)
+        case _:
+            given = repr(first.get("input"))[:40]
+            said = tr(
+                "{name} is {given}, which cannot be used: reload the page and try again.",
+                name=name,
+                given=given,
+            )
+    return where + said
+
+
+def _name(path: list[Any]) -> str:
+    """What a field is called, by the end of its path."""
+    if not path:
+        return tr("what was sent")
+    last = str(path[-1])
+    return tr(NAMES[last]) if last in NAMES else f"“{last}”"
 
 
 def _where(path: list[Any]) -> str:
     """ "Line 2: " for the second row; lines count from 1, as people count them."""
     if len(path) > 1 and path[0] in ("rows", "added") and isinstance(path[1], int):
-        return f"{'Line' if path[0] == 'rows' else 'Added line'} {path[1] + 1}: "
+        number = path[1] + 1
+        line = (
+            tr("Line {number}", number=number)
+            if path[0] == "rows"
+            else tr("Added line {number}", number=number)
+        )
+        return f"{line}: "
     return ""

@@ -22,8 +22,9 @@ class Screen(gr.HTML):
     """The scrutiny of a task, one's own ballot, or the owner's decisions on the count.
 
     The value is ``{"task": slug, "person": text}`` or None; ``person`` only keeps apart what the browser stores
-    for different people, so it may be any text that is theirs alone. A ballot and decisions add ``round`` and
-    ``revision``, by which they see that there is something newer to fetch. ``submit`` fires after a save.
+    for different people, so it may be any text that is theirs alone; ``language`` is what the words are in. A
+    ballot and decisions add ``round`` and ``revision``, by which they see that there is something newer to fetch.
+    ``submit`` fires after a save.
     """
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 from coeval.domain import Person, Task
+from coeval.language import tr
 from coeval.study import tasks
 from coeval.study.access import Context
 
@@ -29,7 +30,7 @@ class TaskPicker(gr.Dropdown):
 def task_choices(context: Context, person: Person, chosen: str | None = None) -> gr.Dropdown:
     """The picker with every task in it, ``chosen`` shown where there is one of that name, else the first."""
     known = tasks.list_tasks(context, person)
-    return gr.Dropdown(_names(known), value=_choose(known, chosen))
+    return gr.Dropdown(_names(known), value=_choose(known, chosen), label=tr("Task"))
 
 
 def newest_choices(context: Context, person: Person) -> gr.Dropdown:

@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from coeval.domain import Person, Role
 from coeval.errors import CoevalError, NotAllowedError, NotFoundError
+from coeval.language import later, tr
 from coeval.study.access import Context
 from coeval.study.crowd import arriving, onboarding, overview
 from coeval.study.crowd.arriving import Arrival, Coming, OtherBrowserError, ShutError
@@ -39,11 +40,11 @@ from coeval.ui.server.pages import render_page
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 STAGES = {
-    "consent": "Taking part",
-    "read": "Guidelines",
-    "exam": "Qualification",
-    "work": "Work",
-    "end": "The end",
+    "consent": later("Taking part"),
+    "read": later("Guidelines"),
+    "exam": later("Qualification"),
+    "work": later("Work"),
+    "end": later("The end"),
 }
 """What kind of page it is, printed over it: the exam, the work and the end look different."""
 SentText = Annotated[str, Form(max_length=200)]
@@ -69,7 +70,7 @@ def add_joining(app: FastAPI, context: Context) -> None:
         joined = onboarding.list_joined(context, person) if person else []
         if joined:
             return RedirectResponse(joined[0], 303)
-        text = "There is nothing here for you yet: open the link of a study, or ask an owner for a role."
+        text = tr("There is nothing here for you yet: open the link of a study, or ask an owner for a role.")
         return render_page("message", title="CoEval", text=text, base="../")
 
     @app.get("/s/{slug}")
@@ -161,14 +162,14 @@ def _add_work(app: FastAPI, context: Context) -> None:
             visit = onboarding.get_visit(context, person, slug)
             situation = visit.situation if visit.standing else None
             if situation is Situation.EXAM and visit.exam:
-                task, kind, back = visit.exam, "exam", "To the qualification’s page →"
+                task, kind, back = visit.exam, "exam", tr("To the qualification’s page →")
             elif situation is Situation.WORK or (situation is Situation.FINISHED and look):
-                task, kind, back = visit.task, "work", "To the study’s page →"
+                task, kind, back = visit.task, "work", tr("To the study’s page →")
             else:
                 return RedirectResponse(f"../{slug}", 303)
             return render_page(
                 "work", title=visit.task.name, base="../../", slug=slug, task=task.slug, back=back, kind=kind,
-                stage=STAGES[kind], person=str(person.id), filter="all" if look == "all" else "",
+                stage=tr(STAGES[kind]), person=str(person.id), filter="all" if look == "all" else "",
             )  # fmt: skip
 
         return _guarded(show, "../../")
@@ -255,7 +256,7 @@ def _guarded(show: Callable[[], Response], base: str = "../") -> Response:
     try:
         return show()
     except NotFoundError as error:
-        return render_page("message", 404, title="Not found", text=tell(error), base=base)
+        return render_page("message", 404, title=tr("Not found"), text=tell(error), base=base)
     except CoevalError as error:
         return render_page("message", 403, title="CoEval", text=tell(error), base=base)
 
@@ -273,5 +274,5 @@ def _page(visit: Visit, view: StudyView, root: str = "../", error: str = "", sta
         body=[node for node in view.body if node],
         forms=view.forms,
         kind=view.kind,
-        stage=STAGES.get(view.kind, ""),
+        stage=tr(STAGES[view.kind]) if view.kind in STAGES else "",
     )

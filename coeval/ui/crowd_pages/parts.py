@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from coeval.domain import Plan
+from coeval.language import tr
 from coeval.ui.components.view import Node, el
 
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
@@ -36,17 +37,24 @@ def show_way_out(plan: Plan, code: str) -> list[Node]:
     """The completion code, large, with the way back to the service; without a code, what to do instead."""
     service = plan.terms.service
     if code and service == "prolific":
-        button = el("p", el("a.button", "Back to Prolific with this code", href=PROLIFIC + code))
-        return [el("p", "Your completion code:"), el("p.code", code), button]
+        button = el("p", el("a.button", tr("Back to Prolific with this code"), href=PROLIFIC + code))
+        return [el("p", tr("Your completion code:")), el("p.code", code), button]
     if code:
-        where = "MTurk, in the field of the task" if service == "mturk" else "the place that asks for it"
-        return [el("p", "Your completion code:"), el("p.code", code), el("p", f"Copy it to {where}.")]
+        where = (
+            tr("Copy it to MTurk, in the field of the task.")
+            if service == "mturk"
+            else tr("Copy it to the place that asks for it.")
+        )
+        return [el("p", tr("Your completion code:")), el("p.code", code), el("p", where)]
     if service == "prolific":
-        button = el("a.button", "Go to your submissions at Prolific", href=PROLIFIC_SUBMISSIONS)
-        return [el("p", "There is no code for this: return your submission at Prolific."), el("p", button)]
+        button = el("a.button", tr("Go to your submissions at Prolific"), href=PROLIFIC_SUBMISSIONS)
+        return [
+            el("p", tr("There is no code for this: return your submission at Prolific.")),
+            el("p", button),
+        ]
     if service == "mturk":
-        return [el("p", "There is no code for this: return the task at MTurk.")]
-    return [el("p", "You can close this page.")]
+        return [el("p", tr("There is no code for this: return the task at MTurk."))]
+    return [el("p", tr("You can close this page."))]
 
 
 def paragraphs(text: str) -> list[Node]:

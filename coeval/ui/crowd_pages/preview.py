@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coeval.domain import Standing, StudyState
+from coeval.language import later, tr
 from coeval.study.crowd.arriving import Arrival, Coming
 from coeval.study.crowd.onboarding import Visit
 from coeval.study.crowd.proof import Link
@@ -15,17 +16,17 @@ from coeval.ui.crowd_pages.parts import StudyView
 from coeval.ui.crowd_pages.study_views import show_visit
 
 PAGES = {
-    "consent": "Consent",
-    "guidelines": "Guidelines",
-    "exam": "Qualification",
-    "work": "Work",
-    "finished": "The end",
-    "screened_out": "Not qualified",
-    "blocked": "Failed checks",
-    "paused": "Paused",
-    "full": "Full",
-    "closed": "Closed",
-    "declined": "No consent",
+    "consent": later("Consent"),
+    "guidelines": later("Guidelines"),
+    "exam": later("Qualification"),
+    "work": later("Work"),
+    "finished": later("The end"),
+    "screened_out": later("Not qualified"),
+    "blocked": later("Failed checks"),
+    "paused": later("Paused"),
+    "full": later("Full"),
+    "closed": later("Closed"),
+    "declined": later("No consent"),
 }
 PARTS = {
     "guidelines": Part(Standing.CONSENTED),
@@ -46,11 +47,11 @@ def show_preview(visit: Visit, name: str, page: int = 1) -> StudyView:
     name = name if name in PAGES else "consent"
     view = _view(visit, name, page)
     links = [
-        el("b", label) if key == name else el("a", label, href=f"{visit.task.slug}?preview={key}")
+        el("b", tr(label)) if key == name else el("a", tr(label), href=f"{visit.task.slug}?preview={key}")
         for key, label in PAGES.items()
     ]
     nav: list[Node] = [part for link in links for part in (link, " · ")][:-1]
-    note = el("p.preview", "This is a preview: nothing you do here is kept. ", *nav)
+    note = el("p.preview", tr("This is a preview: nothing you do here is kept."), " ", *nav)
     buttons: list[Node] = [el("p.note", f"[{form.label}]") for form in view.forms]
     return replace(view, body=[note, *view.body, *buttons], forms=())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coeval.domain import Attempt, StudyState
+from coeval.language import tr, trn
 from coeval.study.crowd.onboarding import Visit
 from coeval.study.crowd.situations import Situation
-from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el, table
 from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
 
@@ -22,35 +22,36 @@ def _show_guidelines(visit: Visit, page: int) -> StudyView:
     at = min(max(page, 1), len(pages))
     body: list[Node] = [*paragraphs(pages[at - 1])]
     if len(pages) > 1:
-        body.append(el("p.note", f"Page {at} of {len(pages)}"))
+        body.append(el("p.note", tr("Page {at} of {pages}", at=at, pages=len(pages))))
     if at < len(pages):
         return StudyView(
-            [*body, el("p", el("a.button", "Next page", href=f"{visit.task.slug}?page={at + 1}"))],
+            [*body, el("p", el("a.button", tr("Next page"), href=f"{visit.task.slug}?page={at + 1}"))],
             kind="read",
         )
-    begin = "Go on to the qualification" if visit.plan.exam else "Begin"
+    begin = tr("Go on to the qualification") if visit.plan.exam else tr("Begin")
     return StudyView(body, (StudyForm("begin", begin),), "read")
 
 
 def _show_exam(visit: Visit, page: int) -> StudyView:
     left = visit.plan.terms.max_tries - len(visit.attempts)
-    tries = "one try" if left == 1 else f"{left} tries"
+    tries = trn("You have {n} try.", "You have {n} tries.", left)
     share = f"{visit.plan.terms.pass_share:.0%}"
+    rule = tr("Before the work there is a qualification: {share} of its items have to be right.", share=share)
     done, total = visit.confirmed
     work = f"{visit.task.slug}/work"
     body: list[Node] = [
-        el(
-            "p",
-            f"Before the work there is a qualification: {share} of its items have to be right. You have {tries}.",
-        ),
+        el("p", f"{rule} {tries}"),
         *show_attempts(visit.attempts, with_key=False),
-        el("p.lead", f"{done} of {plural(total, 'item')} confirmed."),
+        el(
+            "p.lead",
+            trn("{done} of {n} item confirmed.", "{done} of {n} items confirmed.", total, done=done),
+        ),
     ]
     if done < total:
-        label = "Open the qualification" if not done else "Go on with the qualification"
+        label = tr("Open the qualification") if not done else tr("Go on with the qualification")
         return StudyView([*body, el("p", el("a.button", label, href=work))], kind="exam")
-    again = el("p", el("a.button.plain", "Look through your answers first", href=f"{work}?look=all"))
-    return StudyView([*body, again], (StudyForm("hand-in", "Hand in"),), "exam")
+    again = el("p", el("a.button.plain", tr("Look through your answers first"), href=f"{work}?look=all"))
+    return StudyView([*body, again], (StudyForm("hand-in", tr("Hand in")),), "exam")
 
 
 def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> list[Node]:
@@ -58,7 +59,7 @@ def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> li
     if not attempts:
         return []
     last = attempts[-1]
-    head = ["Item", "Criterion", "Score given", "Right?", *(["Why"] if with_key else [])]
+    head = [tr("Item"), tr("Criterion"), tr("Score given"), tr("Right?"), *([tr("Why")] if with_key else [])]
     rows: list[list[Node | None]] = [
         [
             str(number),
@@ -69,70 +70,89 @@ def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> li
         ]
         for number, graded in enumerate(last.detail, 1)
     ]
-    note = None if with_key else el("p.note", "What would have been right is shown after the last try.")
-    shown: list[Node | None] = [
-        el("h2", f"Try {last.attempt}: {last.right} of {last.items} right"), table(head, rows), note
-    ]  # fmt: skip
+    note = None if with_key else el("p.note", tr("What would have been right is shown after the last try."))
+    title = tr(
+        "Try {number}: {right} of {total} right", number=last.attempt, right=last.right, total=last.items
+    )
+    shown: list[Node | None] = [el("h2", title), table(head, rows), note]
     return [node for node in shown if node is not None]
 
 
 def _say_right(accepted: tuple[float, ...], missed: tuple[int, ...]) -> str:
     parts = []
     if accepted:
-        parts.append(" or ".join(f"{score:g}" for score in accepted))
+        parts.append(tr(" or ").join(f"{score:g}" for score in accepted))
     if missed:
-        parts.append("delete or revise line " + ", ".join(str(line) for line in missed))
+        parts.append(tr("delete or revise line {lines}", lines=", ".join(str(line) for line in missed)))
     return "✕ " + "; ".join(parts)
 
 
 def _show_review(visit: Visit, page: int) -> StudyView:
-    text = "You passed. An owner of the study reads your qualification before you go on to the work."
-    way = "Keep this page open or come back by the same link: it says so as soon as you can go on."
+    text = tr("You passed. An owner of the study reads your qualification before you go on to the work.")
+    way = tr("Keep this page open or come back by the same link: it says so as soon as you can go on.")
     return StudyView([el("p.lead", text), el("p", way), _look_again(visit)], kind="wait")
 
 
 def _look_again(visit: Visit) -> Node:
-    return el("p", el("a.button", "Look again", href=visit.task.slug))
+    return el("p", el("a.button", tr("Look again"), href=visit.task.slug))
 
 
 def _show_work(visit: Visit, page: int) -> StudyView:
     part = visit.part
-    done = f"{plural(part.finished, 'instance')} done" if part.finished else "Nothing done yet"
+    done = (
+        trn("{n} instance done.", "{n} instances done.", part.finished)
+        if part.finished
+        else tr("Nothing done yet.")
+    )
     waiting = (
-        f"; {part.held} with you now." if part.held else "; the next ones are given to you when you go on."
+        trn("{n} is with you now.", "{n} are with you now.", part.held)
+        if part.held
+        else tr("The next ones are given to you when you go on.")
     )
     guidelines = paragraphs(visit.plan.terms.guidelines.replace("\n---\n", "\n\n"))
     return StudyView(
         [
-            el("p.lead", done + waiting),
-            el("p", el("a.button", "Go to work", href=f"{visit.task.slug}/work")),
-            el("p.note", "At the end this page comes back with your completion code."),
-            el("details", el("summary", "The guidelines"), *guidelines) if guidelines else "",
-            el("p.note", el("a", "I no longer want to take part", href=f"{visit.task.slug}?leave=1")),
+            el("p.lead", f"{done} {waiting}"),
+            el("p", el("a.button", tr("Go to work"), href=f"{visit.task.slug}/work")),
+            el("p.note", tr("At the end this page comes back with your completion code.")),
+            el("details", el("summary", tr("The guidelines")), *guidelines) if guidelines else "",
+            el("p.note", el("a", tr("I no longer want to take part"), href=f"{visit.task.slug}?leave=1")),
         ],
         kind="work",
     )
 
 
 def _show_warned(visit: Visit, page: int) -> StudyView:
-    text = (
+    text = tr(
         "One of the instances was there to check whether the text is read, and your answer to it cannot be "
         "right. Read each text before you decide; one more such answer can end your part in the study."
     )
-    return StudyView([el("p", text)], (StudyForm("go-on", "I have read this: go on"),), "wait")
+    return StudyView([el("p", text)], (StudyForm("go-on", tr("I have read this: go on")),), "wait")
 
 
 def _show_timed_out(visit: Visit, page: int) -> StudyView:
-    part, minutes = visit.part, visit.plan.reserve_minutes
+    part = visit.part
+    yours = trn(
+        "Each batch is yours for {n} minute after your last save.",
+        "Each batch is yours for {n} minutes after your last save.",
+        visit.plan.reserve_minutes,
+    )
     body: list[Node] = [
-        el("p.lead", f"Your time for {plural(part.lapsed, 'instance')} ran out and others were given them."),
-        el("p", f"Each batch is yours for {minutes} minutes after your last save. {_kept(visit)}"),
+        el(
+            "p.lead",
+            trn(
+                "Your time for {n} instance ran out and somebody else was given it.",
+                "Your time for {n} instances ran out and others were given them.",
+                part.lapsed,
+            ),
+        ),
+        el("p", f"{yours} {_kept(visit)}".strip()),
     ]
     forms: tuple[StudyForm, ...] = ()
     if part.free and visit.plan.state is StudyState.RUNNING:
-        body.append(el("p", el("a.button", "Go on with others", href=f"{visit.task.slug}/work")))
+        body.append(el("p", el("a.button", tr("Go on with others"), href=f"{visit.task.slug}/work")))
     if visit.code:
-        forms = (StudyForm("end", "End here and take my code", plain=True),)
+        forms = (StudyForm("end", tr("End here and take my code"), plain=True),)
     elif not part.free:
         body += show_way_out(visit.plan, "")
     return StudyView(body, forms, "wait")
@@ -140,66 +160,72 @@ def _show_timed_out(visit: Visit, page: int) -> StudyView:
 
 def _kept(visit: Visit) -> str:
     saved = visit.part.saved
-    return (
-        f"The {plural(saved, 'evaluation')} you confirmed {'is' if saved == 1 else 'are'} saved."
-        if saved
-        else ""
+    said = trn(
+        "The {n} evaluation you confirmed is saved.", "The {n} evaluations you confirmed are saved.", saved
     )
+    return said if saved else ""
 
 
 def _show_paused(visit: Visit, page: int) -> StudyView:
+    wait = tr("Wait and look again, or end your part here.")
     body: list[Node] = [
-        el("p.lead", "The study is paused: nothing new is given out just now."),
-        el("p", f"{_kept(visit)} Wait and look again, or end your part here.".strip()),
+        el("p.lead", tr("The study is paused: nothing new is given out just now.")),
+        el("p", f"{_kept(visit)} {wait}".strip()),
         _look_again(visit),
     ]
-    forms = (StudyForm("end", "End here and take my code", plain=True),) if visit.code else ()
+    forms = (StudyForm("end", tr("End here and take my code"), plain=True),) if visit.code else ()
     return StudyView(body, forms, "wait")
 
 
 def _show_full(visit: Visit, page: int) -> StudyView:
-    text = "The study is full: there is no work left for you." if not visit.part.saved else _kept(visit)
+    text = _kept(visit) or tr("The study is full: there is no work left for you.")
     body: list[Node] = [el("p.lead", text), *show_way_out(visit.plan, visit.code)]
     if visit.plan.state is StudyState.RUNNING and visit.part.free:
         return StudyView(
-            [el("p.lead", "There is work again."), *body[1:]], (StudyForm("go-on", "Go on"),), "end"
+            [el("p.lead", tr("There is work again.")), *body[1:]], (StudyForm("go-on", tr("Go on")),), "end"
         )
     return StudyView(body, kind="end")
 
 
 def _show_closed(visit: Visit, page: int) -> StudyView:
-    text = el("p.lead", "The study is closed and takes no more work. Thank you for taking part.")
+    text = el("p.lead", tr("The study is closed and takes no more work. Thank you for taking part."))
     return StudyView([text, el("p", _kept(visit)), *show_way_out(visit.plan, visit.code)], kind="end")
 
 
 def _show_finished(visit: Visit, page: int) -> StudyView:
-    thanks = f"Thank you: you finished {plural(visit.part.finished, 'instance')}, and all of it is saved."
-    look = el("p.note", el("a", "Look through what you saved", href=f"{visit.task.slug}/work?look=all"))
+    thanks = trn(
+        "Thank you: you finished {n} instance, and all of it is saved.",
+        "Thank you: you finished {n} instances, and all of it is saved.",
+        visit.part.finished,
+    )
+    look = el("p.note", el("a", tr("Look through what you saved"), href=f"{visit.task.slug}/work?look=all"))
     return StudyView([el("p.lead", thanks), *show_way_out(visit.plan, visit.code), look], kind="end")
 
 
 def _show_screened_out(visit: Visit, page: int) -> StudyView:
-    sorry = el("p.lead", "Thank you. The qualification was not passed, so there is no work for you here.")
+    sorry = el("p.lead", tr("Thank you. The qualification was not passed, so there is no work for you here."))
     body = [sorry, *show_way_out(visit.plan, visit.code), *show_attempts(visit.attempts)]
     return StudyView(body, kind="end")
 
 
 def _show_blocked(visit: Visit, page: int) -> StudyView:
-    text = "Your part in this study has ended: too many of the answers that check whether the text is read were wrong."
+    text = tr(
+        "Your part in this study has ended: too many of the answers that check whether the text is read were wrong."
+    )
     ask = el(
-        "p", "If you think that is a mistake, write to the people of the study through the crowd service."
+        "p", tr("If you think that is a mistake, write to the people of the study through the crowd service.")
     )
     return StudyView([el("p.lead", text), *show_way_out(visit.plan, visit.code), ask], kind="end")
 
 
 def _show_rejected(visit: Visit, page: int) -> StudyView:
-    text = "Your part in this study has ended: its owners took your answers out of the study."
-    ask = el("p", "If you think that is a mistake, write to them through the crowd service.")
+    text = tr("Your part in this study has ended: its owners took your answers out of the study.")
+    ask = el("p", tr("If you think that is a mistake, write to them through the crowd service."))
     return StudyView([el("p.lead", text), *show_way_out(visit.plan, ""), ask], kind="end")
 
 
 def _show_removed(visit: Visit, page: int) -> StudyView:
-    text = "What you saved in this study was deleted, as you asked."
+    text = tr("What you saved in this study was deleted, as you asked.")
     return StudyView([el("p.lead", text), *show_way_out(visit.plan, visit.code)], kind="end")
 
 

@@ -17,6 +17,7 @@ from coeval.errors import (
     StaleError,
     StorageError,
 )
+from coeval.language import SOURCE, get_spoken, tr
 from coeval.ui.components.payloads import explain
 
 KINDS: tuple[tuple[type[CoevalError], int, str], ...] = (
@@ -40,6 +41,10 @@ def tell(error: CoevalError) -> str:
     """What to say to people of an error; the log gets the text that names files of the server."""
     if error.told != str(error):
         logging.getLogger(__name__).error("%s", error)
+    if isinstance(error, StorageError) and get_spoken().code != SOURCE:
+        return tr(
+            "Nothing was written, because of a fault of the server: try again, and tell the people of the study."
+        )
     return error.told
 
 

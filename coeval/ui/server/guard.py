@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coeval.language import tr
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.hosting.image_hosts import get_page_hosts
@@ -74,10 +75,10 @@ class Guard:
                     receive = bodies.replay(await self._read(scope, receive, headers, path), receive)
                 except bodies.TooLargeError:
                     refusal = _refusal(
-                        413, "too_large", "This is more than can be sent here at once.", close=True
+                        413, "too_large", tr("This is more than can be sent here at once."), close=True
                     )
                 except bodies.TooSlowError:
-                    refusal = _refusal(408, "too_slow", "The request did not arrive in time.", close=True)
+                    refusal = _refusal(408, "too_slow", tr("The request did not arrive in time."), close=True)
                 except bodies.GoneError:
                     return
         await (refusal or self.app)(scope, receive, send)
@@ -103,13 +104,15 @@ class Guard:
         if not is_our_name(settings, scope, headers):
             return _refusal(421, "not_allowed", _explain_name(headers))
         if has_two_sessions(settings, headers):
-            message = "This browser sends two sessions: delete its cookies for this site and sign in again."
+            message = tr(
+                "This browser sends two sessions: delete its cookies for this site and sign in again."
+            )
             return _refusal(400, "not_allowed", message)
         if scope["method"] not in SAFE_METHODS and not is_same_origin(settings, scope["scheme"], headers):
-            message = "This request came from another site: open CoEval itself and try again."
+            message = tr("This request came from another site: open CoEval itself and try again.")
             return _refusal(403, "not_allowed", message)
         if path.startswith(OWN_ONLY) and not is_asked_by_us(headers):
-            return _refusal(403, "not_allowed", "This is for CoEval's own pages: open CoEval itself.")
+            return _refusal(403, "not_allowed", tr("This is for CoEval's own pages: open CoEval itself."))
         if path == "/admin":
             # a mount answers below its path only
             query = scope["query_string"].decode("latin-1")

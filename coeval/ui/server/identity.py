@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, SignedOutError
+from coeval.language import tr
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
@@ -54,7 +55,7 @@ def get_person(context: Context, request: Request | gr.Request | None) -> Person
     token = read_session(context, request) if request is not None else None
     person = get_signed_in(context, token)
     if person is None:
-        raise SignedOutError("You are signed out: sign in again. What you typed is kept in this browser.")
+        raise SignedOutError(tr("You are signed out: sign in again. What you typed is kept in this browser."))
     return person
 
 
@@ -92,7 +93,7 @@ def shown(error: CoevalError) -> gr.Error:
 
     Gradio's toasts read markup, and a message can repeat what somebody typed: so it is escaped.
     """
-    return gr.Error(html.escape(tell(error)), title="That did not work", print_exception=False)
+    return gr.Error(html.escape(tell(error)), title=tr("That did not work"), print_exception=False)
 
 
 def build_sticky_cookie(settings: Settings, headers: Headers) -> str:

@@ -18,11 +18,12 @@ from urllib.parse import urlencode
 import httpx
 
 from coeval.errors import NotAllowedError
+from coeval.language import later, tr
 from coeval.settings import OAuth
 from coeval.study.people.accounts import Profile
 
 PATIENCE = 10.0
-AGAIN = "Hugging Face did not confirm who you are: sign in again."
+AGAIN = later("Hugging Face did not confirm who you are: sign in again.")
 
 
 def build_ticket() -> str:
@@ -54,7 +55,7 @@ def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: 
     """
     expected, _, verifier = ticket.partition(".")
     if not expected or not code or not hmac.compare_digest(expected.encode(), state.encode()):
-        raise NotAllowedError("This sign-in was begun in another browser or too long ago: sign in again.")
+        raise NotAllowedError(tr("This sign-in was begun in another browser or too long ago: sign in again."))
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -68,7 +69,7 @@ def get_profile(oauth: OAuth, ticket: str, state: str, code: str, redirect_uri: 
     profile = _ask("GET", _endpoint(oauth, "userinfo_endpoint"), headers=bearer)
     subject, name = profile.get("sub"), profile.get("preferred_username")
     if not isinstance(subject, str) or not isinstance(name, str) or not subject or not name:
-        raise NotAllowedError(AGAIN)
+        raise NotAllowedError(tr(AGAIN))
     return Profile(subject, name)
 
 
@@ -80,18 +81,22 @@ def check_refusal(error: str) -> None:
     """
     if error == "access_denied":
         raise NotAllowedError(
-            "You did not allow Hugging Face to say who you are, so you are not signed in. To take part, sign in again "
-            "and choose “Authorize”."
+            tr(
+                "You did not allow Hugging Face to say who you are, so you are not signed in. To take part, "
+                "sign in again and choose “Authorize”."
+            )
         )
     if error:
         known = f" ({error})" if re.fullmatch("[a-z_]{1,40}", error) else ""
-        raise NotAllowedError(f"Hugging Face did not sign you in{known}: try again in a moment.")
+        raise NotAllowedError(
+            tr("Hugging Face did not sign you in{known}: try again in a moment.", known=known)
+        )
 
 
 def _endpoint(oauth: OAuth, name: str) -> str:
     address = _ask("GET", f"{oauth.provider}/.well-known/openid-configuration").get(name)
     if not isinstance(address, str):
-        raise NotAllowedError(AGAIN)
+        raise NotAllowedError(tr(AGAIN))
     return address
 
 
@@ -102,7 +107,7 @@ def _ask(method: str, url: str, **options: Any) -> dict[str, Any]:
         body = answer.json()
     except (httpx.HTTPError, ValueError) as error:
         # neither the address nor the answer is shown: they can hold a code or a token
-        raise NotAllowedError(AGAIN) from error
+        raise NotAllowedError(tr(AGAIN)) from error
     if not isinstance(body, dict):
-        raise NotAllowedError(AGAIN)
+        raise NotAllowedError(tr(AGAIN))
     return body

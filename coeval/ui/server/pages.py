@@ -8,6 +8,8 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from coeval.language import get_spoken, tr
+
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "pages"),
     autoescape=True,
@@ -16,15 +18,16 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 
+TEMPLATES.globals["tr"] = tr
+
 
 def render_page(
     page: str, status: int = 200, /, *, title: str, base: str = "", **values: Any
 ) -> HTMLResponse:
-    """The page of that name; ``base`` leads from it to where the app stands.
+    """The page of that name, in the language spoken; ``base`` leads from it to where the app stands.
 
     Raises:
         jinja2.UndefinedError: the template asks for a value that was not given.
     """
-    return HTMLResponse(
-        TEMPLATES.get_template(f"{page}.html").render(title=title, base=base, **values), status
-    )
+    template = TEMPLATES.get_template(f"{page}.html")
+    return HTMLResponse(template.render(title=title, base=base, language=get_spoken(), **values), status)

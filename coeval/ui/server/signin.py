@@ -8,8 +8,9 @@ from collections.abc import Callable
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from coeval.domain import Person
+from coeval.domain import Person, Role
 from coeval.errors import CoevalError, NotAllowedError
+from coeval.language import later, tr
 from coeval.settings import SignIn
 from coeval.study.access import Context
 from coeval.study.people import accounts, sessions
@@ -25,8 +26,14 @@ from coeval.ui.server.identity import (
     set_cookie,
 )
 from coeval.ui.server.pages import render_page
+from coeval.ui.server.speaking import list_ways
 from coeval.ui.server.waiting import WaitingRoom
 
+INVITED = {
+    Role.OWNER: later("{name} invites you as an owner."),
+    Role.RESEARCHER: later("{name} invites you as a researcher."),
+    Role.ANNOTATOR: later("{name} invites you as an annotator."),
+}
 TICKET = "coeval_login"
 TICKET_SECONDS = 600
 NEXT = re.compile(r"s/[a-z0-9-]{1,64}")
@@ -90,13 +97,25 @@ def _sign_in_page(
     context: Context, error: str = "", name: str = "", next: str = "", base: str = ""
 ) -> Response:
     status = 422 if error else 200
+    ways = list_ways(context, next=next)
     if context.settings.sign_in is SignIn.NAMES:
-        return render_page("signin", status, title="Sign in", error=error, name=name, next=next)
+        return render_page(
+            "signin", status, title=tr("Sign in"), error=error, name=name, next=next, ways=ways
+        )
     if context.settings.sign_in is SignIn.ACCOUNTS:
-        return render_page("signin_accounts", status, title="Sign in", error=error, name=name, next=next)
+        return render_page(
+            "signin_accounts", status, title=tr("Sign in"), error=error, name=name, next=next, ways=ways
+        )
     direct = f"{context.settings.public_url}/signin"
     return render_page(
-        "signin_huggingface", status, title="Sign in", base=base, error=error, next=next, direct=direct
+        "signin_huggingface",
+        status,
+        title=tr("Sign in"),
+        base=base,
+        error=error,
+        next=next,
+        direct=direct,
+        ways=ways,
     )
 
 
@@ -152,7 +171,7 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
         try:
             return _invitation_page(context, token)
         except CoevalError as error:
-            return render_page("message", 410, title="Invitation", text=tell(error), base="../")
+            return render_page("message", 410, title=tr("Invitation"), text=tell(error), base="../")
 
     @app.post("/invite/{token}")
     async def post_invitation(
@@ -173,7 +192,7 @@ def _add_invitations(app: FastAPI, context: Context, room: WaitingRoom) -> None:
         try:
             return await room.work(_address_of(request), accept)
         except NotAllowedError as error:
-            return render_page("message", 410, title="Invitation", text=tell(error), base="../")
+            return render_page("message", 410, title=tr("Invitation"), text=tell(error), base="../")
         except CoevalError as error:
             return _invitation_page(context, token, tell(error), name)
 
@@ -182,19 +201,20 @@ def _invitation_page(context: Context, token: str, error: str = "", name: str = 
     invitation = accounts.get_invitation(context, token)
     known = invitation.person.name if invitation.person else ""
     lead = (
-        f"Choose a new password, {known}."
+        tr("Choose a new password, {name}.", name=known)
         if known
-        else f"{invitation.created_by} invites you as {invitation.role}."
+        else tr(INVITED[invitation.role], name=invitation.created_by)
     )
     return render_page(
         "invite",
         422 if error else 200,
-        title="Invitation",
+        title=tr("Invitation"),
         base="../",
         lead=lead,
         token=token,
         name=known or name,
         error=error,
+        ways=list_ways(context),
     )
 
 

@@ -71,7 +71,7 @@ interface Sheet {
   reason_required: boolean;
   add: Offer | Offer[];
   confirm?: { label: string; keyed: boolean };
-  counted?: [string, string];
+  counted?: string;
   missing?: string;
   /** What a flag says of a quote that stands in the input, and of one that differs from the output. */
   from_input?: string;
@@ -255,6 +255,8 @@ interface Place {
 interface ScreenValue {
   task: string;
   person: string;
+  /** What its words are in; English unless said. */
+  language?: string;
   round?: number;
   revision?: number;
 }

@@ -1,6 +1,7 @@
 /** The door: what Gradio components and plain pages call. */
 
 import { appRoot } from './core/api.js';
+import { language, markLanguage, speak } from './core/words.js';
 import { view } from './texts/view.js';
 import { BallotScreen } from './criteria/ballot.js';
 import { Workbench } from './scrutiny/workbench.js';
@@ -26,10 +27,13 @@ function build(kind, element, value, onsaved) {
  * @param {(event: string) => void} trigger
  */
 function screen(kind, element, props, watch = () => {}, trigger = () => {}) {
-  const show = () => {
+  const show = async () => {
+    const wanted = props.value?.language ?? 'en';
+    if (wanted !== language()) await speak(wanted);
     const { value } = props;
     if (!value?.task || shown.get(kind)?.shows(value)) return;
     shown.get(kind)?.destroy();
+    markLanguage(element);
     const made = build(kind, element, value, () => trigger('submit'));
     shown.set(kind, made);
     made.start();

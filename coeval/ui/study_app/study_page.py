@@ -5,10 +5,10 @@ from __future__ import annotations
 import gradio as gr
 
 from coeval.domain import Person, Role
+from coeval.language import get_spoken, later, tr, trn
 from coeval.study.access import Context
 from coeval.study.scrutiny import inbox
 from coeval.ui.alert import Alert
-from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Page, StudyTab
 from coeval.ui.study_app.agreement.agreement_tab import AgreementTab
@@ -18,6 +18,8 @@ from coeval.ui.study_app.scrutiny.scrutiny_tab import ScrutinyTab
 
 TABS: tuple[type[StudyTab], ...] = (CriteriaTab, ScrutinyTab, AgreementTab, JudgeTab)
 """Every tab of the study app, in the order in which they stand."""
+
+ROLES = {Role.OWNER: later("owner"), Role.RESEARCHER: later("researcher"), Role.ANNOTATOR: later("annotator")}
 
 OPEN_TASK = (
     "(slug) => { const u = new URL(location.href); u.searchParams.set('task', slug); location.href = u; }"
@@ -40,11 +42,18 @@ def _me(context: Context, person: Person, slug: str) -> Node:
     address = f"admin?task={slug}" if slug else "admin"
     setup = el("a", "Set-up ↗", href=address) if person.role is Role.OWNER else None
     page = "annotate" if person.role is Role.ANNOTATOR else "guide"
-    help_ = el("a", "Help", href=f"help/{page}", target="_blank")
-    leave = el("a", "Sign out", href="signout", data_post="1")
-    everywhere = el("a", "Sign out on all devices", href="signout/everywhere", data_post="1")
-    who = el("details.who", el("summary", f"{person.name} · {person.role}"), everywhere)
-    return el("div.me", who, *_messages(context, person, slug), help_, setup, leave)
+    help_ = el("a", tr("Help"), href=f"help/{page}", target="_blank")
+    leave = el("a", tr("Sign out"), href="signout", data_post="1")
+    everywhere = el("a", tr("Sign out on all devices"), href="signout/everywhere", data_post="1")
+    who = el(
+        "details.who",
+        el("summary", el("span", person.name, dir="auto"), f" · {tr(ROLES[person.role])}"),
+        everywhere,
+    )
+    spoken = get_spoken()
+    # the whole page follows what its corner says, see static/texts/view.js
+    speaks = f"{spoken.code} {spoken.direction}"
+    return el("div.me", who, *_messages(context, person, slug), help_, setup, leave, data_speaks=speaks)
 
 
 def _messages(context: Context, person: Person, slug: str) -> list[Node]:
@@ -56,8 +65,14 @@ def _messages(context: Context, person: Person, slug: str) -> list[Node]:
         shown.append(el("a", f"Inbox {n}", href=f"admin?task={slug}&tab=inbox"))
     if answers := inbox.list_answers(context, person, slug):
         lines = [
-            el("li", el("a", f"No. {at}", href=f"?task={slug}&tab=scrutiny&at={at}"), f": {message.answer}")
+            el(
+                "li",
+                el("a", tr("No. {at}", at=at), href=f"?task={slug}&tab=scrutiny&at={at}"),
+                f": {message.answer}",
+            )
             for at, message in answers
         ]
-        shown.append(el("details.who", el("summary", plural(len(answers), "answer")), el("ul", *lines)))
+        shown.append(
+            el("details.who", el("summary", trn("{n} answer", "{n} answers", len(answers))), el("ul", *lines))
+        )
     return shown

@@ -9,6 +9,7 @@ import gradio as gr
 
 from coeval.domain import Person, Scale, Task
 from coeval.errors import InputError
+from coeval.language import SOURCE, list_languages
 from coeval.study import tasks
 from coeval.study.tasks import TaskState, make_slug
 from coeval.ui.components.next_step import checklist_view, next_view
@@ -19,7 +20,7 @@ from coeval.ui.setup.task.columns_box import ColumnsBox
 from coeval.ui.setup.task.design_box import DesignBox
 from coeval.ui.setup.task.keeping_box import KeepingBox
 
-FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines")
+FIELDS = ("name", "slug", "description", "input_field", "output_field", "scale", "guidelines", "language")
 
 TO_THE_NAME = "() => document.querySelector('#task-name input, #task-name textarea').focus()"
 
@@ -105,8 +106,9 @@ class TasksTab(Tab):
         }
 
 
-def _build_form() -> dict[str, gr.Textbox]:
+def _build_form() -> dict[str, Any]:
     box = gr.Textbox
+    names = [(language.name, language.code) for language in list_languages().values()]
     return {
         "name": box(label="Name", max_length=200, elem_id="task-name"),
         "slug": box(
@@ -131,14 +133,21 @@ def _build_form() -> dict[str, gr.Textbox]:
             max_length=100_000,
             info="Shown beside the work. Markdown: headings, lists, tables.",
         ),
+        "language": gr.Dropdown(
+            names,
+            value=SOURCE,
+            label="Language of the annotators' screens",
+            info="What annotators and crowd workers read beside your own texts. Set-up stays English.",
+            elem_id="task-language",
+        ),
     }
 
 
-def _filled(form: dict[str, gr.Textbox], task: Task | None) -> dict[Any, Any]:
+def _filled(form: dict[str, Any], task: Task | None) -> dict[Any, Any]:
     texts = {name: str(getattr(task, name)) if task else "" for name in FIELDS}
     if task is None:
-        texts["scale"] = "1-5"
-    return {form[name]: gr.Textbox(value=texts[name]) for name in FIELDS} | {
+        texts |= {"scale": "1-5", "language": SOURCE}
+    return {form[name]: gr.update(value=texts[name]) for name in FIELDS} | {
         form["slug"]: gr.Textbox(value=texts["slug"], interactive=task is None)
     }
 
@@ -154,6 +163,7 @@ def _read_form(values: dict[str, str], slug: str) -> Task:
         output_field=values["output_field"],
         guidelines=values["guidelines"],
         scale=read_scale(values["scale"]),
+        language=values["language"] or SOURCE,
     )
 
 

@@ -1,5 +1,7 @@
 /** The way to the server: JSON both ways, and one kind of error that says whether trying again makes sense. */
 
+import { language, tr } from './words.js';
+
 const PATIENCE_MS = 10_000;
 
 /** Where the app stands, with a slash at its end: two folders above this one, at whatever path it is mounted. */
@@ -46,22 +48,26 @@ export function serverNow() {
   return new Date(Date.now() + skew).toISOString();
 }
 
-const SIGNED_OUT = 'You are signed out. Nothing is lost: sign in again and go on.';
+function signedOut() {
+  const text = tr('You are signed out. Nothing is lost: sign in again and go on.');
+  return new ApiError('sign_in', text, { status: 401 });
+}
 
 /** @param {Response} response */
 async function readAnswer(response) {
-  if (response.type === 'opaqueredirect' || response.status === 401)
-    throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
+  if (response.type === 'opaqueredirect' || response.status === 401) throw signedOut();
   /** @type {any} */
   let body = null;
   try {
     body = await response.json();
   } catch {
-    if (response.ok) throw new ApiError('sign_in', SIGNED_OUT, { status: 401 });
+    if (response.ok) throw signedOut();
   }
   if (response.ok) return body;
   const message =
-    typeof body?.message === 'string' ? body.message : `The server answered ${response.status}.`;
+    typeof body?.message === 'string'
+      ? body.message
+      : tr('The server answered {status}.', { status: response.status });
   throw new ApiError(typeof body?.error === 'string' ? body.error : 'server', message, {
     status: response.status,
     body: body ?? {},
@@ -84,7 +90,7 @@ export async function request(method, path, data = undefined) {
     redirect: 'manual',
     cache: 'no-store',
     signal: stop.signal,
-    headers: { accept: 'application/json' },
+    headers: { accept: 'application/json', 'coeval-language': language() },
   };
   if (data !== undefined) {
     options.headers['content-type'] = 'application/json';
@@ -96,7 +102,7 @@ export async function request(method, path, data = undefined) {
     return await readAnswer(response);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError('offline', 'The server cannot be reached.');
+    throw new ApiError('offline', tr('The server cannot be reached.'));
   } finally {
     clearTimeout(timer);
   }

@@ -38,7 +38,10 @@ export function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
   const path = document.createElementNS(SVG, 'path');
   svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('class', 'ce-icon');
+  svg.setAttribute(
+    'class',
+    name === 'left' || name === 'right' || name === 'skip' ? 'ce-icon is-way' : 'ce-icon',
+  );
   svg.setAttribute('aria-hidden', 'true');
   path.setAttribute('d', ICONS[name]);
   svg.append(path);
@@ -97,10 +100,6 @@ export function clockTime(iso) {
   return [time.getHours(), time.getMinutes(), time.getSeconds()]
     .map((n) => String(n).padStart(2, '0'))
     .join(':');
-}
-
-export function plural(count, one, many) {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 /** A name used inside a sentence: "Answer" becomes "answer", "LLM output" stays. */

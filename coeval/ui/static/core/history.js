@@ -1,41 +1,46 @@
 /** What one person saved in one place, version after version, in their own words. */
 
-import { button, clockTime, el, plural } from './dom.js';
+import { button, clockTime, el } from './dom.js';
+import { dayText, tr, trn } from './words.js';
 
-const SAID = { approve: 'approved', delete: 'deleted', revise: 'revised', add: '' };
+/** What was done to a line. @param {string} action */
+export function doneText(action) {
+  const said = { approve: tr('approved'), delete: tr('deleted'), revise: tr('revised') };
+  return said[action] ?? '';
+}
 
 export function timesText(times) {
-  return `Saved ${plural(times, 'time', 'times')}`;
+  return trn('Saved {n} time', 'Saved {n} times', times);
 }
 
 function line({ label, action, text, reason }) {
-  const words = [SAID[action], text, reason && `(${reason})`].filter(Boolean).join(' ');
+  const words = [doneText(action), text, reason && `(${reason})`].filter(Boolean).join(' ');
   return [el('dt', {}, label), el('dd', { dir: 'auto' }, words)];
 }
 
-const scoreLine = (score) => [el('dt', {}, 'Score'), el('dd', {}, String(score ?? 'none'))];
+const scoreLine = (score) => [el('dt', {}, tr('Score')), el('dd', {}, String(score ?? tr('none')))];
 
 /** @param {HistoryVersion} version */
 function versionCard({ revision, saved_at: at, score, first, lines }) {
-  const name = first ? 'Before the draft' : `Version ${revision}`;
+  const name = first ? tr('Before the draft') : tr('Version {version}', { version: revision });
   return el(
     'section',
     { class: 'ce-version' },
-    el('h3', {}, `${name} · ${new Date(at).toLocaleDateString()} ${clockTime(at)}`),
+    el('h3', {}, `${name} · ${dayText(new Date(at))} ${clockTime(at)}`),
     el('dl', {}, ...(score === undefined ? [] : scoreLine(score)), ...lines.flatMap(line)),
   );
 }
 
 /** Shows all versions, the newest first. @param {HTMLElement} root @param {HistoryVersion[]} versions */
 export function showHistory(root, versions) {
-  const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
+  const close = button(tr('Close'), { class: 'ce-btn', onclick: () => dialog.close() });
   const dialog = el(
     'dialog',
-    { class: 'coeval ce-dialog ce-wide', 'aria-label': 'What you saved' },
-    el('h2', {}, 'What you saved here'),
+    { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('What you saved') },
+    el('h2', {}, tr('What you saved here')),
     el(
       'div',
-      { class: 'ce-versions', tabindex: '0', role: 'region', 'aria-label': 'Versions' },
+      { class: 'ce-versions', tabindex: '0', role: 'region', 'aria-label': tr('Versions') },
       ...[...versions].reverse().map(versionCard),
     ),
     el('div', { class: 'ce-dialog-foot' }, close),

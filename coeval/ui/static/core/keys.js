@@ -2,6 +2,7 @@
 
 import { button, el, fill, isShown, isTextBox, kbd } from './dom.js';
 import { readStored, writeStored } from './storage.js';
+import { tr } from './words.js';
 
 const STORED = 'coeval:keys';
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
@@ -132,17 +133,17 @@ export class Keys {
   // ---- the page of keys ----------------------------------------------------------------------------
 
   show() {
-    const close = button('Close', { class: 'ce-btn', onclick: () => dialog.close() });
+    const close = button(tr('Close'), { class: 'ce-btn', onclick: () => dialog.close() });
     const list = el('dl', { class: 'ce-keys' });
     const dialog = el(
       'dialog',
-      { class: 'coeval ce-dialog ce-wide', 'aria-label': 'Keys' },
-      el('h2', {}, 'Keys'),
+      { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('Keys') },
+      el('h2', {}, tr('Keys')),
       list,
       el(
         'p',
         { class: 'ce-note' },
-        'Inside a text box only the confirming key and Esc are keys; everything else is text.',
+        tr('Inside a text box only the confirming key and Esc are keys; everything else is text.'),
       ),
       el('div', { class: 'ce-dialog-foot' }, close),
     );
@@ -167,14 +168,19 @@ export class Keys {
               {},
               ...(command.shown ?? command.combos.slice(0, 1)).map((combo) => kbd(printed(combo))),
             ),
-            el('dd', {}, command.label, command.remappable ? this.changeButton(command, list) : null),
+            el(
+              'dd',
+              {},
+              command.label,
+              ...(command.remappable ? [' ', this.changeButton(command, list)] : []),
+            ),
           ),
         ),
     );
   }
 
   changeButton(command, list) {
-    const change = button('change', {
+    const change = button(tr('change'), {
       class: 'ce-link',
       onclick: () => this.listenFor(command, change, list),
     });
@@ -183,7 +189,7 @@ export class Keys {
 
   /** The next combination pressed becomes the command's; a bare letter is refused, since it is also text. */
   listenFor(command, change, list) {
-    change.textContent = 'press a key with Ctrl, Alt or ⌘, or F1 to F12…';
+    change.textContent = tr('press a key with Ctrl, Alt or ⌘, or F1 to F12…');
     const take = (event) => {
       if (MODIFIERS.has(event.key)) return;
       event.preventDefault();

@@ -1,6 +1,7 @@
 /** What the page says by itself: a quiet line for a screen reader, notices that pass, one that stays. */
 
 import { button, el, fill, icon } from './dom.js';
+import { tr } from './words.js';
 
 const PASS_MS = 7000;
 
@@ -23,7 +24,7 @@ export class Notices {
     const toast = el('div', { class: 'ce-toast' }, el('span', { dir: 'auto' }, text));
     if (undo) {
       toast.append(
-        button('Undo', {
+        button(tr('Undo'), {
           class: 'ce-link',
           onclick: () => {
             toast.remove();
@@ -45,7 +46,7 @@ export class Notices {
       el('span', { dir: 'auto' }, text),
     );
     toast.append(
-      button(icon('delete'), { class: 'ce-close', 'aria-label': 'Close', onclick: () => toast.remove() }),
+      button(icon('delete'), { class: 'ce-close', 'aria-label': tr('Close'), onclick: () => toast.remove() }),
     );
     this.alerts.append(toast);
   }
@@ -57,6 +58,6 @@ export class Notices {
   /** The strip over the work that stays while its reason stays; without text it goes. */
   stay(kind, text, ...buttons) {
     this.banner.dataset.kind = kind;
-    fill(this.banner, ...(text ? [el('span', {}, text), ...buttons] : []));
+    fill(this.banner, ...(text ? [el('span', { dir: 'auto' }, text), ...buttons] : []));
   }
 }

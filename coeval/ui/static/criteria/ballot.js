@@ -4,6 +4,7 @@ import { request } from '../core/api.js';
 import { button, el, fill, kbd } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
 import { Notices } from '../core/notices.js';
+import { tr } from '../core/words.js';
 import { SheetEditor } from '../table/sheet_editor.js';
 import { SheetFoot } from '../table/sheet_foot.js';
 import { SheetWork } from '../table/sheet_work.js';
@@ -55,7 +56,7 @@ export class BallotScreen {
       onconfirm: () => this.editor.confirm(),
     });
     this.foot.node.hidden = true;
-    this.foot.build(button('Keys', { class: 'ce-btn', onclick: () => this.keys.show() }, kbd('?')));
+    this.foot.build(button(tr('Keys'), { class: 'ce-btn', onclick: () => this.keys.show() }, kbd('?')));
     const place = el('div');
     const { banner, live, corner } = this.notices;
     this.node = el('div', { class: 'coeval' }, banner, place, this.foot.node, live, corner);
@@ -83,7 +84,7 @@ export class BallotScreen {
     const confirm = {
       id: 'confirm',
       combos: ['Ctrl+Enter', 'Meta+Enter'],
-      label: 'Save ',
+      label: tr('Save'),
       inText: true,
       remappable: true,
       run: () => this.editor.confirm(),
@@ -94,10 +95,10 @@ export class BallotScreen {
       {
         id: 'history',
         combos: ['H'],
-        label: 'What you saved here before',
+        label: tr('What you saved here before'),
         run: () => this.editor.showHistory(),
       },
-      { id: 'help', combos: ['?'], label: 'This page', run: () => this.keys.show() },
+      { id: 'help', combos: ['?'], label: tr('This page'), run: () => this.keys.show() },
     ];
   }
 
@@ -129,7 +130,7 @@ export class BallotScreen {
     try {
       this.show(await request('GET', this.path));
     } catch (error) {
-      const again = button('Try again', { class: 'ce-btn', onclick: () => this.open() });
+      const again = button(tr('Try again'), { class: 'ce-btn', onclick: () => this.open() });
       this.notices.stay('error', error.message, again);
     }
   }
@@ -156,7 +157,6 @@ export class BallotScreen {
 
   recount() {
     const { work, table } = this.editor;
-    const [one, many] = work?.sheet.counted ?? ['line', 'lines'];
-    this.foot.showCount(table.countText(one, many), table.undecided().length);
+    this.foot.showCount(table.countText(work?.sheet.counted), table.undecided().length);
   }
 }

@@ -1,10 +1,11 @@
 /** One criterion in a sheet of several: a row of a grid, its lines in the cells. */
 
 import { button, el, fill, icon } from '../core/dom.js';
+import { tr } from '../core/words.js';
 
 /** The headings of the grid; what each cell is, its own label says to a screen reader. */
 export function groupHead() {
-  const names = ['Criterion', 'Score', 'Conclusion', 'Evidence', 'Action'];
+  const names = [tr('Criterion'), tr('Score'), tr('Conclusion'), tr('Evidence'), tr('Action')];
   return el('div', { class: 'rg-head', 'aria-hidden': 'true' }, ...names.map((name) => el('span', {}, name)));
 }
 
@@ -22,12 +23,16 @@ export class Group {
     this.rest = button(
       icon('approve'),
       { class: 'ce-btn rg-rest', onclick: () => table.approveGroup(this) },
-      el('span', {}, 'Approve rest'),
+      el('span', {}, tr('Approve rest')),
     );
     this.state = el('span', { class: 'rg-state' });
     this.node = el(
       'div',
-      { class: 'rg-row', role: 'group', 'aria-label': `Criterion ${number}: ${name || text}` },
+      {
+        class: 'rg-row',
+        role: 'group',
+        'aria-label': tr('Criterion {number}: {name}', { number, name: name || text }),
+      },
       el(
         'div',
         { class: 'rg-criterion' },
@@ -72,7 +77,7 @@ export class Group {
   /** How far it is, and whether there is anything to approve. @param {number} open @param {boolean} approvable */
   show(open, approvable) {
     this.rest.hidden = !approvable;
-    this.state.textContent = open ? `${open} to decide` : 'decided';
+    this.state.textContent = open ? tr('{n} to decide', { n: open }) : tr('decided');
     this.node.classList.toggle('is-decided', !open);
   }
 }

@@ -1,11 +1,27 @@
 /** Lines with words: what was drafted and decided on, and what the person adds. */
 
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
+import { doneText } from '../core/history.js';
+import { tr } from '../core/words.js';
 import { diffNodes } from '../texts/diff.js';
 import { quoteFlags } from '../texts/quote_flags.js';
+import { addedName } from './names.js';
 import { Row, checkOne, growAll, growingBox } from './row.js';
 
-const DONE = { approve: 'approved', revise: 'revised', delete: 'deleted' };
+/** What is asked of an added line of a kind, and what its boxes and its button are called. @param {string} kind */
+function addedWords(kind) {
+  const words = {
+    conclusion: [
+      tr('your conclusion'),
+      tr('Reason for the added conclusion'),
+      tr('Remove the added conclusion'),
+    ],
+    evidence: [tr('your evidence'), tr('Reason for the added evidence'), tr('Remove the added evidence')],
+    criterion: [tr('your criterion'), tr('Reason for the added criterion'), tr('Remove the added criterion')],
+  };
+  const [ask, why, remove] = words[kind];
+  return { ask, why, remove };
+}
 
 /** A drafted conclusion, piece of evidence or criterion. */
 export class DraftedRow extends Row {
@@ -41,17 +57,20 @@ export class DraftedRow extends Row {
   buildBoxes() {
     if (this.boxes) return this.boxes;
     const { table, row } = this;
-    const why = table.sheet.reason_required ? 'why?' : 'why? (optional)';
+    const why = table.sheet.reason_required ? tr('why?') : tr('why? (optional)');
     const limit = { maxlength: String(table.sheet.limits.remark) };
     const box = (name, attributes) =>
       growingBox({ ...attributes, ...limit }, (value) => {
         row[name] = value;
         this.changed(`${name}:${row.id}`);
       });
-    const newText = box('new_text', { class: 'ce-in', 'aria-label': `New wording of ${row.label}` });
+    const newText = box('new_text', {
+      class: 'ce-in',
+      'aria-label': tr('New wording of {line}', { line: row.label }),
+    });
     const reason = box('reason', {
       class: 'ce-in ce-small',
-      'aria-label': `Reason for ${row.label}`,
+      'aria-label': tr('Reason for {line}', { line: row.label }),
       placeholder: why,
     });
     this.version.append(newText);
@@ -103,19 +122,19 @@ export class DraftedRow extends Row {
     const { action, text, new_text: newText } = this.row;
     const differs = action === 'revise' && newText.trim() && newText !== text;
     fill(this.text, ...(differs ? diffNodes(text, newText) : [text]));
-    this.state.textContent = action ? `${DONE[action]}:` : 'to decide:';
+    this.state.textContent = `${action ? doneText(action) : tr('to decide')}:`;
     this.boxes?.newText.setAttribute('aria-invalid', String(Boolean(this.problem()) && !newText.trim()));
   }
 
   /** What still has to be done here, as part of a sentence; empty when the line is decided. */
   problem() {
     const { action, reason, new_text: newText, text } = this.row;
-    if (!action) return 'approve, revise or delete it';
-    if (action === 'revise' && !newText.trim()) return 'write the new wording, or approve or delete it';
+    if (!action) return tr('approve, revise or delete it');
+    if (action === 'revise' && !newText.trim()) return tr('write the new wording, or approve or delete it');
     if (action === 'revise' && newText.trim() === text.trim())
-      return 'the wording is still the drafted one: change it or approve it';
+      return tr('the wording is still the drafted one: change it or approve it');
     const needsReason = this.table.sheet.reason_required && action !== 'approve';
-    return needsReason && !reason.trim() ? 'say why' : '';
+    return needsReason && !reason.trim() ? tr('say why') : '';
   }
 
   /** Where the person has to type next; the row itself when nothing is to be typed. */
@@ -143,16 +162,17 @@ export class AddedRow extends Row {
   constructor(table, row) {
     super(table, row);
     const limit = { maxlength: String(table.sheet.limits.remark) };
-    this.side.append(el('span', { class: 'ce-tag' }, 'added'));
+    const words = addedWords(row.kind);
+    this.side.append(el('span', { class: 'ce-tag' }, tr('added')));
     this.newText = growingBox(
-      { class: 'ce-in', 'aria-label': `Added ${row.kind}`, placeholder: `your ${row.kind}`, ...limit },
+      { class: 'ce-in', 'aria-label': addedName(row.kind), placeholder: words.ask, ...limit },
       (value) => this.set('new_text', value),
     );
     this.reason = growingBox(
       {
         class: 'ce-in ce-small',
-        'aria-label': `Reason for the added ${row.kind}`,
-        placeholder: 'why? (optional)',
+        'aria-label': words.why,
+        placeholder: tr('why? (optional)'),
         ...limit,
       },
       (value) => this.set('reason', value),
@@ -175,8 +195,8 @@ export class AddedRow extends Row {
         icon('delete'),
         {
           class: 'rt-act rt-remove',
-          'aria-label': `Remove the added ${this.row.kind}`,
-          title: 'Remove (D)',
+          'aria-label': addedWords(this.row.kind).remove,
+          title: `${tr('Remove')} (D)`,
           'aria-keyshortcuts': 'D',
           onclick: () => this.table.remove(this),
         },
@@ -203,7 +223,7 @@ export class AddedRow extends Row {
 
   describe() {
     this.node.dataset.action = 'add';
-    this.state.textContent = `added: ${this.row.new_text}`;
+    this.state.textContent = `${tr('added')}: ${this.row.new_text}`;
   }
 
   /** Takes up another state of the line. @param {AddedLine} state */

@@ -1,9 +1,14 @@
 /** What the lines of a review are made of: boxes that grow, groups of buttons, and the line itself. */
 
 import { button, el, fill, icon, kbd, uniqueId } from '../core/dom.js';
+import { tr } from '../core/words.js';
 
-const SIGNS = { approve: 'Approve', revise: 'Revise', delete: 'Delete' };
 const KEYS = { approve: 'A', revise: 'R', delete: 'D' };
+
+/** What the button of an action is called. @param {string} action */
+function signOf(action) {
+  return { approve: tr('Approve'), revise: tr('Revise'), delete: tr('Delete') }[action];
+}
 
 /** @typedef {HTMLTextAreaElement & {grow: () => void}} GrowingBox */
 
@@ -90,7 +95,7 @@ export class Row {
 
   /** In a sheet of several criteria the column says what kind a line is: its number is enough to see. */
   nameLabel(label) {
-    const [kind, number] = label.split(' ');
+    const [, kind, number] = /^(.*) (\d+)$/.exec(label) ?? [];
     const short = this.row.group !== undefined && number;
     fill(this.label, ...(short ? [el('span', { class: 'ce-sr' }, `${kind} `), number] : [label]));
   }
@@ -161,9 +166,9 @@ export class Row {
         {
           class: `rt-act rt-${name}`,
           role: 'radio',
-          'aria-label': SIGNS[name],
+          'aria-label': signOf(name),
           'aria-keyshortcuts': KEYS[name],
-          title: `${SIGNS[name]} (${KEYS[name]})`,
+          title: `${signOf(name)} (${KEYS[name]})`,
           onclick: () => this.table.decide(this, name),
         },
         kbd(KEYS[name]),
@@ -171,7 +176,11 @@ export class Row {
     );
     const group = el(
       'div',
-      { class: 'rt-group', role: 'radiogroup', 'aria-label': `Decision on ${this.row.label}` },
+      {
+        class: 'rt-group',
+        role: 'radiogroup',
+        'aria-label': tr('Decision on {line}', { line: this.row.label }),
+      },
       ...this.buttons,
     );
     rovingGroup(group, this.buttons);

@@ -1,6 +1,7 @@
 /** The score: buttons for the scale, the draft's score marked. Nobody types a score. */
 
 import { button, el, fill, icon, kbd } from '../core/dom.js';
+import { tr, trParts } from '../core/words.js';
 import { Row, checkOne, rovingGroup } from './row.js';
 
 export class ScoreRow extends Row {
@@ -12,12 +13,16 @@ export class ScoreRow extends Row {
     this.keepable = scale.includes(this.drafted);
     this.note = el('div', { class: 'ce-note' });
     this.steps = scale.map((step) => this.buildStep(step));
-    const group = el('div', { class: 'rt-score', role: 'radiogroup', 'aria-label': 'Score' }, ...this.steps);
+    const group = el(
+      'div',
+      { class: 'rt-score', role: 'radiogroup', 'aria-label': tr('Score') },
+      ...this.steps,
+    );
     rovingGroup(group, this.steps);
     this.anchors = (row.anchors ?? table.sheet.anchors ?? []).map(([step, meaning]) =>
       el('li', { 'data-step': step }, el('b', {}, String(step)), ` ${meaning}`),
     );
-    const meanings = el('ul', { class: 'rt-anchors', 'aria-label': 'What the scores mean', dir: 'auto' });
+    const meanings = el('ul', { class: 'rt-anchors', 'aria-label': tr('What the scores mean'), dir: 'auto' });
     this.body.append(group, this.note, this.anchors.length ? fill(meanings, ...this.anchors) : '');
     const { line, draft, action } = this.cells;
     this.cells = { line, draft, action };
@@ -32,7 +37,7 @@ export class ScoreRow extends Row {
       class: was ? 'rt-step is-drafted' : 'rt-step',
       role: 'radio',
       'aria-keyshortcuts': this.keyOf(step),
-      'aria-label': was ? `${step}, the draft's score` : String(step),
+      'aria-label': was ? tr("{score}, the draft's score", { score: step }) : String(step),
       onclick: () => this.table.setScore(this, step),
     });
   }
@@ -45,7 +50,8 @@ export class ScoreRow extends Row {
 
   /** What to say of a digit that no step has. */
   offScale(digit) {
-    return `${digit} is not on the scale: choose ${this.scale[0]} to ${this.scale.at(-1)}.`;
+    const [low, high] = [this.scale[0], this.scale.at(-1)];
+    return tr('{digit} is not on the scale: choose {low} to {high}.', { digit, low, high });
   }
 
   /** The step a digit stands for, or null. */
@@ -58,9 +64,9 @@ export class ScoreRow extends Row {
       icon('approve'),
       {
         class: 'rt-act rt-approve',
-        'aria-label': `Keep the draft's score, ${this.drafted}`,
+        'aria-label': tr("Keep the draft's score, {score}", { score: this.drafted }),
         'aria-keyshortcuts': 'A',
-        title: 'Approve (A)',
+        title: `${tr('Approve')} (A)`,
         onclick: () => this.table.decide(this, 'approve'),
       },
       kbd('A'),
@@ -69,9 +75,9 @@ export class ScoreRow extends Row {
       icon('revise'),
       {
         class: 'rt-act rt-revise',
-        'aria-label': 'Choose another score',
+        'aria-label': tr('Choose another score'),
         'aria-keyshortcuts': 'R',
-        title: 'Choose another score (R)',
+        title: `${tr('Choose another score')} (R)`,
         onclick: () => this.table.decide(this, 'revise'),
       },
       kbd('R'),
@@ -130,17 +136,23 @@ export class ScoreRow extends Row {
   }
 
   sentence(decided, score) {
-    if (this.drafted === null) return decided ? '' : 'Choose a score.';
+    if (this.drafted === null) return decided ? '' : tr('Choose a score.');
     if (!decided && this.keepable)
-      return [`The draft says ${this.drafted}: press `, kbd('A'), ' to keep it, or choose another.'];
-    if (!decided) return `The draft says ${this.drafted}, which is not on the scale: choose a score.`;
+      return trParts('The draft says {score}: press {key} to keep it, or choose another.', {
+        score: String(this.drafted),
+        key: kbd('A'),
+      });
+    if (!decided)
+      return tr('The draft says {score}, which is not on the scale: choose a score.', {
+        score: this.drafted,
+      });
     return score === this.drafted
-      ? `You keep the draft's ${score}.`
-      : `The draft said ${this.drafted}. Yours is ${score}.`;
+      ? tr("You keep the draft's {score}.", { score })
+      : tr('The draft said {drafted}. Yours is {score}.', { drafted: this.drafted, score });
   }
 
   problem() {
-    return this.isDecided ? '' : 'choose a score';
+    return this.isDecided ? '' : tr('choose a score');
   }
 
   focusWords() {

@@ -1,6 +1,7 @@
 /** What stands in place of the work when there is none. */
 
 import { button, el, icon } from '../core/dom.js';
+import { tr, trn } from '../core/words.js';
 
 /** The end of a filter, or of everything; `onfilter(name)` looks at others. */
 export function endScreen(step, onfilter) {
@@ -22,32 +23,43 @@ function endWords(step, look) {
   const { total, done, filter, flagged, waits, empty } = step;
   if (empty)
     return [
-      'Nothing here for you yet',
+      tr('Nothing here for you yet'),
       empty.text,
       empty.link ? el('a', { class: 'ce-btn is-primary', href: empty.link }, empty.label) : null,
-      look('unfinished', 'Look again'),
+      look('unfinished', tr('Look again')),
     ];
   if (filter === 'flagged')
-    return ['No flags', 'You have flagged no instance.', look('unfinished', 'Go on with the unfinished')];
+    return [
+      tr('No flags'),
+      tr('You have flagged no instance.'),
+      look('unfinished', tr('Go on with the unfinished')),
+    ];
   const more = [
-    flagged ? look('flagged', `Look at the ${flagged} flagged`) : null,
-    look('all', 'Look through all'),
+    flagged ? look('flagged', trn('Look at the {n} flagged', 'Look at the {n} flagged', flagged)) : null,
+    look('all', tr('Look through all')),
   ];
   if (done < total && waits)
     return [
-      'Nothing to judge right now',
-      `${done} of ${total} are done. The others wait for the model’s drafts, or were skipped: come back later.`,
+      tr('Nothing to judge right now'),
+      tr(
+        '{done} of {total} are done. The others wait for the model’s drafts, or were skipped: come back later.',
+        { done, total },
+      ),
       ...more,
     ];
   if (done < total)
     return [
-      'Nothing is left here',
-      `${done} of ${total} are done; what remains was skipped or is not open to you.`,
+      tr('Nothing is left here'),
+      tr('{done} of {total} are done; what remains was skipped or is not open to you.', { done, total }),
       ...more,
     ];
   return [
-    'That was the last one. Thank you.',
-    `You have gone through ${total === 1 ? 'it' : `all ${total}`}. Everything is saved; you can still change your mind.`,
+    tr('That was the last one. Thank you.'),
+    trn(
+      'You have gone through it. Everything is saved; you can still change your mind.',
+      'You have gone through all {n}. Everything is saved; you can still change your mind.',
+      total,
+    ),
     ...more,
   ];
 }
@@ -61,7 +73,7 @@ export function failureScreen(error, remedy) {
     el(
       'h2',
       { tabindex: '-1' },
-      error.kind === 'not_found' ? 'Nothing to judge yet' : 'This could not be opened',
+      error.kind === 'not_found' ? tr('Nothing to judge yet') : tr('This could not be opened'),
     ),
     el('p', {}, error.message),
     el('div', { class: 'wb-end-foot' }, remedy),

@@ -3,17 +3,22 @@
 import { markdownNodes } from '../texts/display.js';
 import { button, el, fill, kbd } from '../core/dom.js';
 import { Notices } from '../core/notices.js';
+import { tr } from '../core/words.js';
 import { Reading } from '../texts/reading.js';
 import { Layout } from './splitter.js';
 import { endScreen, failureScreen } from './end_screen.js';
 import { Foot } from './workbench_foot.js';
 import { Head, Steps } from './workbench_head.js';
 
-const ARM_NOTES = {
-  blind: 'You judge this one by yourself: no draft is shown.',
-  none: 'There is no draft for this criterion yet: give your own score.',
-  unscored: 'The model’s answer held no readable score: give your own.',
-};
+/** Why there is no draft or no score, where the server gives no reason. @param {string} kind */
+function armNote(kind) {
+  const notes = {
+    blind: tr('You judge this one by yourself: no draft is shown.'),
+    none: tr('There is no draft for this criterion yet: give your own score.'),
+    unscored: tr('The model’s answer held no readable score: give your own.'),
+  };
+  return notes[kind] ?? '';
+}
 
 /**
  * What the parts of the screen ask for.
@@ -47,7 +52,12 @@ export class Frame {
     this.anchor = el('p', { class: 'wb-anchor', dir: 'auto' });
     this.definition = el('p', { class: 'wb-anchor', dir: 'auto' });
     this.examples = el('div', { class: 'ce-markdown', dir: 'auto' });
-    this.moreExamples = el('details', { class: 'wb-examples' }, el('summary', {}, 'Examples'), this.examples);
+    this.moreExamples = el(
+      'details',
+      { class: 'wb-examples' },
+      el('summary', {}, tr('Examples')),
+      this.examples,
+    );
     this.note = el('p', { class: 'wb-arm' });
     /** What was answered to the person's own flag or comment. */
     this.answer = el('p', { class: 'wb-arm wb-answer', dir: 'auto' });
@@ -55,7 +65,7 @@ export class Frame {
     this.place = el('div');
     this.work = this.buildWork();
     this.layoutButton = button('', { class: 'ce-link wb-layout', 'aria-keyshortcuts': 'L' });
-    this.guidelinesButton = button('Guidelines', {
+    this.guidelinesButton = button(tr('Guidelines'), {
       class: 'ce-link',
       'aria-keyshortcuts': 'G',
       onclick: actions.guidelines,
@@ -80,7 +90,7 @@ export class Frame {
       { class: 'coeval wb', 'aria-busy': 'true' },
       this.head.node,
       this.notices.banner,
-      el('p', { class: 'wb-loading ce-note' }, 'Loading…'),
+      el('p', { class: 'wb-loading ce-note' }, tr('Loading…')),
       this.two,
       this.end,
       this.foot.node,
@@ -95,7 +105,7 @@ export class Frame {
   buildWork() {
     const card = el(
       'section',
-      { class: 'ce-card', 'aria-label': 'Evaluation' },
+      { class: 'ce-card', 'aria-label': tr('Evaluation') },
       this.title,
       this.anchor,
       this.definition,
@@ -110,7 +120,7 @@ export class Frame {
     const { actions } = this;
     this.layoutButton.addEventListener('click', () => this.layout.toggle());
     const tools = [
-      button('All keys', { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: actions.keys }, kbd('?')),
+      button(tr('All keys'), { class: 'ce-link', 'aria-keyshortcuts': '?', onclick: actions.keys }, kbd('?')),
       this.guidelinesButton,
       this.layoutButton,
       this.viewButton,
@@ -119,8 +129,12 @@ export class Frame {
   }
 
   nameLayout() {
-    fill(this.layoutButton, this.layout.sideBySide ? 'Texts stacked' : 'Texts side by side', kbd('L'));
-    fill(this.guidelinesButton, 'Guidelines', kbd('G'));
+    fill(
+      this.layoutButton,
+      this.layout.sideBySide ? tr('Texts stacked') : tr('Texts side by side'),
+      kbd('L'),
+    );
+    fill(this.guidelinesButton, tr('Guidelines'), kbd('G'));
   }
 
   busy(on) {
@@ -149,7 +163,7 @@ export class Frame {
     if (all) this.note.textContent = '';
     else this.loadNote(step.evaluation);
     this.viewButton.hidden = step.task.layout !== 'choice' || step.criteria.length < 2;
-    fill(this.viewButton, all ? 'One criterion at a time' : 'All criteria', kbd('V'));
+    fill(this.viewButton, all ? tr('One criterion at a time') : tr('All criteria'), kbd('V'));
     this.definition.textContent = all ? '' : criterion.definition;
     fill(this.examples, ...(all ? [] : markdownNodes(criterion.examples)));
     this.moreExamples.hidden = all || !criterion.examples;
@@ -160,16 +174,21 @@ export class Frame {
     this.answer.textContent = step.instance.answer;
     this.notices.announce(
       all
-        ? `Instance ${step.position} of ${step.total}, all ${step.criteria.length} criteria`
-        : `Instance ${step.position} of ${step.total}, ` +
-            `criterion ${criterion.number} of ${step.criteria.length}: ${criterion.name || criterion.text}`,
+        ? tr('Instance {position} of {total}, all criteria', step)
+        : tr('Instance {position} of {total}, criterion {number} of {count}: {name}', {
+            position: step.position,
+            total: step.total,
+            number: criterion.number,
+            count: step.criteria.length,
+            name: criterion.name || criterion.text,
+          }),
     );
   }
 
   /** Why there is no draft or no score, in the server's words where it gave any. */
   loadNote({ arm, status, note }) {
     const kind = arm === 'blind' ? 'blind' : status;
-    const plain = ARM_NOTES[kind] ?? '';
+    const plain = armNote(kind);
     this.note.textContent = kind === 'unscored' ? `${plain} ${note}`.trim() : note || plain;
     this.note.dataset.kind = kind;
   }
@@ -209,10 +228,10 @@ export class Frame {
     const reload = () => window.location.reload();
     const remedy =
       error.kind === 'sign_in'
-        ? button('Sign in', { class: 'ce-btn', onclick: reload })
+        ? button(tr('Sign in'), { class: 'ce-btn', onclick: reload })
         : error.kind === 'not_allowed'
-          ? button('Go on', { class: 'ce-btn', onclick: reload })
-          : button('Try again', { class: 'ce-btn', onclick: again });
+          ? button(tr('Go on'), { class: 'ce-btn', onclick: reload })
+          : button(tr('Try again'), { class: 'ce-btn', onclick: again });
     if (over) {
       this.notices.stay('error', error.message, remedy);
       return;
@@ -228,11 +247,16 @@ export class Frame {
       open?.remove();
       return;
     }
-    const close = button('Close', { class: 'ce-btn', onclick: () => panel.remove() });
+    const close = button(tr('Close'), { class: 'ce-btn', onclick: () => panel.remove() });
     const words = el('div', { class: 'ce-markdown', dir: 'auto', tabindex: '0', role: 'region' });
-    words.setAttribute('aria-label', 'Guidelines');
+    words.setAttribute('aria-label', tr('Guidelines'));
     fill(words, ...markdownNodes(task.guidelines));
-    const head = el('div', { class: 'wb-guidelines-head' }, el('h2', { class: 'wb-h' }, 'Guidelines'), close);
+    const head = el(
+      'div',
+      { class: 'wb-guidelines-head' },
+      el('h2', { class: 'wb-h' }, tr('Guidelines')),
+      close,
+    );
     const panel = el('section', { class: 'ce-card wb-guidelines' }, head, words);
     this.reading.node.prepend(panel);
     panel.scrollIntoView({ block: 'nearest' });

@@ -3,9 +3,16 @@
 import { request } from '../core/api.js';
 import { button, el } from '../core/dom.js';
 import { comboOf } from '../core/keys.js';
+import { tr } from '../core/words.js';
 
 const placeOf = (instance) => `${instance.id}:comment`;
-const OFFLINE = 'Not saved: the server cannot be reached. Try again when the connection is back.';
+
+/** Why a mark was not saved. @param {import('../core/api.js').ApiError} error */
+function refusal(error) {
+  return error.kind === 'offline'
+    ? tr('Not saved: the server cannot be reached. Try again when the connection is back.')
+    : error.message;
+}
 
 export class Marks {
   /** `current()` gives the step on screen; `onmarked(instance)` after a mark was saved or taken back. */
@@ -35,7 +42,7 @@ export class Marks {
       return true;
     } catch (error) {
       Object.assign(instance, before);
-      this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
+      this.notices.warn(refusal(error));
       return false;
     } finally {
       this.onmarked(instance);
@@ -64,7 +71,7 @@ export class Marks {
       rows: '4',
       dir: 'auto',
       maxlength: String(limits.remark),
-      'aria-label': 'Comment on this instance',
+      'aria-label': tr('Comment on this instance'),
     });
     box.value = kept?.text ?? instance.comment ?? '';
     box.addEventListener('input', () => this.kept.put(place, { text: box.value, edited: true }));
@@ -72,21 +79,22 @@ export class Marks {
     const suggest = () => this.suggest(dialog, instance, box.value.trim());
     const dialog = el(
       'dialog',
-      { class: 'coeval ce-dialog', 'aria-label': 'Comment' },
-      el('h2', {}, 'Comment on this instance'),
+      { class: 'coeval ce-dialog', 'aria-label': tr('Comment') },
+      el('h2', {}, tr('Comment on this instance')),
       box,
       el(
         'p',
         { class: 'ce-note' },
-        'Seen by the people who run the study, not by other annotators. ',
-        'Words that state a criterion you miss can be suggested for the next version of the criteria.',
+        tr('Seen by the people who run the study, not by other annotators.'),
+        ' ',
+        tr('Words that state a criterion you miss can be suggested for the next version of the criteria.'),
       ),
       el(
         'div',
         { class: 'ce-dialog-foot' },
-        button('Cancel', { class: 'ce-btn', onclick: () => this.close(dialog, instance) }),
-        button('Suggest as a criterion', { class: 'ce-btn', onclick: suggest }),
-        button('Save comment', { class: 'ce-btn is-primary', onclick: save }),
+        button(tr('Cancel'), { class: 'ce-btn', onclick: () => this.close(dialog, instance) }),
+        button(tr('Suggest as a criterion'), { class: 'ce-btn', onclick: suggest }),
+        button(tr('Save comment'), { class: 'ce-btn is-primary', onclick: save }),
       ),
     );
     dialog.addEventListener('keydown', (event) => this.confirms(comboOf(event)) && save());
@@ -110,11 +118,11 @@ export class Marks {
       const path = `api/scrutiny/${encodeURIComponent(task.slug)}/suggestions`;
       await request('POST', path, { instance: instance.id, text });
     } catch (error) {
-      this.notices.warn(error.kind === 'offline' ? OFFLINE : error.message);
+      this.notices.warn(refusal(error));
       return;
     }
     if (await this.saveComment(dialog, instance, text))
-      this.notices.say('Suggested for the next version of the criteria.');
+      this.notices.say(tr('Suggested for the next version of the criteria.'));
   }
 
   async saveComment(dialog, instance, text) {

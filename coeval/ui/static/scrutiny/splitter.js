@@ -1,6 +1,7 @@
 /** The bar between texts and work: drag it, or move it with the arrow keys; the browser remembers. */
 
 import { el } from '../core/dom.js';
+import { tr } from '../core/words.js';
 import { readStored, writeStored } from '../core/storage.js';
 
 const STORED = 'coeval:layout';
@@ -16,10 +17,10 @@ export class Layout {
       role: 'separator',
       tabindex: '0',
       'aria-orientation': 'vertical',
-      'aria-label': 'Width of the texts',
+      'aria-label': tr('Width of the texts'),
       'aria-valuemin': LEAST,
       'aria-valuemax': MOST,
-      title: 'Drag, or press ← and →',
+      title: tr('Drag, or press ← and →'),
     });
     const { share = USUAL, sideBySide = false } = readStored(STORED) ?? {};
     this.sideBySide = Boolean(sideBySide);
@@ -67,9 +68,15 @@ export class Layout {
     bar.addEventListener('keydown', (event) => this.key(event));
   }
 
+  /** Whether the texts stand at the right, as on a page that runs from right to left. */
+  get isTurned() {
+    return getComputedStyle(this.container).direction === 'rtl';
+  }
+
   drag(x) {
     const box = this.container.getBoundingClientRect();
-    this.setShare(((x - box.left) / box.width) * 100);
+    const way = this.isTurned ? box.right - x : x - box.left;
+    this.setShare((way / box.width) * 100);
   }
 
   key(event) {
@@ -77,7 +84,7 @@ export class Layout {
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    this.setShare(this.share + step);
+    this.setShare(this.share + (this.isTurned ? -step : step));
     this.store();
   }
 }

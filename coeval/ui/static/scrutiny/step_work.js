@@ -2,23 +2,23 @@
 
 import { serverNow, withQuery } from '../core/api.js';
 import { inSentence } from '../core/dom.js';
+import { tr } from '../core/words.js';
 import { SheetWork } from '../table/sheet_work.js';
-
-const EVIDENCE = { label: 'Add evidence', key: 'E', kind: 'evidence' };
-const CONCLUSION = { label: 'Add a conclusion', key: 'N', kind: 'conclusion', once: true };
 
 /** What can be added: before the draft is shown only the score is asked for. */
 function offersOf({ asks_first: asksFirst, status, rows }) {
   if (asksFirst || status === 'waiting') return [];
-  return rows.some((row) => row.kind === 'conclusion') ? [EVIDENCE] : [CONCLUSION, EVIDENCE];
+  const evidence = { label: tr('Add evidence'), key: 'E', kind: 'evidence' };
+  const conclusion = { label: tr('Add a conclusion'), key: 'N', kind: 'conclusion', once: true };
+  return rows.some((row) => row.kind === 'conclusion') ? [evidence] : [conclusion, evidence];
 }
 
 /** What the table shows of an evaluation. @param {OpenStep} step @returns {Sheet} */
 export function sheetOf({ evaluation, limits, task }) {
   const { revision, saved_at, draft, rows, added, scale, anchors, draft_score, score } = evaluation;
-  const missing = `not in the ${inSentence(task.output_field)}`;
-  const fromInput = `quotes the ${inSentence(task.input_field)}`;
-  const nearly = `nearly in the ${inSentence(task.output_field)}:`;
+  const missing = tr('not in the {text}', { text: inSentence(task.output_field) });
+  const fromInput = tr('quotes the {text}', { text: inSentence(task.input_field) });
+  const nearly = tr('nearly in the {text}:', { text: inSentence(task.output_field) });
   const add = offersOf(evaluation);
   return {
     revision,

@@ -5,7 +5,7 @@ import { readStored, writeStored } from '../core/storage.js';
 const place = /** @type {HTMLElement} */ (document.getElementById('place'));
 const help = /** @type {HTMLDetailsElement} */ (document.getElementById('study-help'));
 const toStudy = /** @type {HTMLAnchorElement} */ (document.getElementById('to-study'));
-const { task = '', person = '', filter = '' } = place.dataset;
+const { task = '', person = '', filter = '', language = 'en' } = place.dataset;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 function setTheme() {
@@ -34,7 +34,7 @@ function start() {
   place.textContent = '';
   placeLook();
   watchEnd();
-  window.coeval.screen('scrutiny', place, { value: { task, person } });
+  window.coeval.screen('scrutiny', place, { value: { task, person, language } });
 }
 
 help.open = !readStored('coeval:study-help');

@@ -4,6 +4,7 @@ import { request, withQuery } from '../core/api.js';
 import { button, isShown } from '../core/dom.js';
 import { Keys, printed } from '../core/keys.js';
 import { readStored, writeStored } from '../core/storage.js';
+import { tr, trn } from '../core/words.js';
 import { SheetEditor } from '../table/sheet_editor.js';
 import { savedText } from '../table/sheet_foot.js';
 import { utf16Index } from '../texts/text.js';
@@ -89,7 +90,7 @@ export class Workbench {
       onagreed: () => this.open({ move: 'next', ...this.place }),
     };
     return new SheetEditor({ place, host: node, foot, notices }, whose, on, {
-      name: 'Lines of the evaluation',
+      name: tr('Lines of the evaluation'),
       oncurrent: (key) => this.oncurrent(key),
       wordsFor: (kind) => this.wordsFor(kind),
       onbulk: (lines) => this.onbulk(lines),
@@ -281,7 +282,7 @@ export class Workbench {
     }
     // nothing more is to be had here: the page itself knows where to go on
     this.table.lock(true);
-    const goOn = button('Go on', { class: 'ce-btn', onclick: () => window.location.reload() });
+    const goOn = button(tr('Go on'), { class: 'ce-btn', onclick: () => window.location.reload() });
     this.frame.notices.stay('ended', message, goOn);
   }
 
@@ -303,7 +304,10 @@ export class Workbench {
     if (at >= 1 && at <= total) this.open({ at });
     else
       this.frame.notices.say(
-        `There is no instance ${text.trim() || '“”'}: type a number from 1 to ${total}.`,
+        tr('There is no instance {number}: type a number from 1 to {total}.', {
+          number: text.trim() || '“”',
+          total,
+        }),
       );
   }
 
@@ -368,13 +372,13 @@ export class Workbench {
     const count = this.table.approvable().length;
     this.work.bulk = true;
     this.table.approveRest();
-    notices.announce(`${count} approved.`);
+    notices.announce(trn('{n} line approved.', '{n} lines approved.', count));
   }
 
   /** What nobody saw is not approved with others; that some were is said with the save. */
   onbulk(lines) {
     if (lines.some(({ node }) => this.seen.waiting.has(node)))
-      return 'First look at every line: some are further down.';
+      return tr('First look at every line: some are further down.');
     if (this.work) this.work.bulk = true;
     return '';
   }

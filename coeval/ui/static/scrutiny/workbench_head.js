@@ -1,19 +1,19 @@
 /** Over the work: progress, jump, filter, and the criteria of the instance as steps. */
 
 import { button, el, fill, icon, kbd } from '../core/dom.js';
+import { tr, trn } from '../core/words.js';
 
-const FILTERS = [
-  ['all', 'All'],
-  ['unfinished', 'Unfinished'],
-  ['flagged', 'Flagged'],
+const filters = () => [
+  ['all', tr('All')],
+  ['unfinished', tr('Unfinished')],
+  ['flagged', tr('Flagged')],
 ];
 
-/** Minutes a person takes for one instance, in words. */
+/** How long a person takes for one instance, in words. */
 function pace(seconds) {
-  if (!seconds) return '';
-  return seconds < 90
-    ? ` · about ${Math.max(5, Math.round(seconds / 5) * 5)} s each`
-    : ` · about ${Math.round(seconds / 60)} min each`;
+  const minutes = Math.round(seconds / 60);
+  if (seconds >= 90) return tr('about {n} min each', { n: minutes });
+  return tr('about {n} s each', { n: Math.max(5, Math.round(seconds / 5) * 5) });
 }
 
 /** Progress, jump, filter, next and previous instance. */
@@ -24,19 +24,19 @@ export class Head {
       class: 'wb-jump',
       inputmode: 'numeric',
       autocomplete: 'off',
-      'aria-label': 'Go to instance number',
-      title: 'Type a number and press Enter (/)',
+      'aria-label': tr('Go to instance number'),
+      title: `${tr('Type a number and press Enter')} (/)`,
       maxlength: '7',
     });
     this.of = el('span');
     this.fillBar = el('i');
     this.track = el(
       'div',
-      { class: 'wb-track', role: 'progressbar', 'aria-label': 'Instances done', 'aria-valuemin': '0' },
+      { class: 'wb-track', role: 'progressbar', 'aria-label': tr('Instances done'), 'aria-valuemin': '0' },
       this.fillBar,
     );
     this.note = el('span', { class: 'wb-pace' });
-    this.filters = FILTERS.map(([name, label]) =>
+    this.filters = filters().map(([name, label]) =>
       button(label, { 'data-filter': name, onclick: () => onfilter(name) }),
     );
     const form = el('form', { class: 'wb-jump-form' }, this.jump, this.of);
@@ -46,8 +46,8 @@ export class Head {
     });
     this.jump.addEventListener('blur', () => (this.jump.value = this.position));
     this.moves = [
-      this.moveButton('previous', 'K', 'Previous instance', onmove),
-      this.moveButton('next', 'J', 'Next instance', onmove),
+      this.moveButton('previous', 'K', tr('Previous instance'), onmove),
+      this.moveButton('next', 'J', tr('Next instance'), onmove),
     ];
     this.node = el(
       'div',
@@ -57,12 +57,12 @@ export class Head {
       this.note,
       el(
         'div',
-        { class: 'ce-seg wb-filters', role: 'group', 'aria-label': 'Instances to show' },
+        { class: 'ce-seg wb-filters', role: 'group', 'aria-label': tr('Instances to show') },
         ...this.filters,
       ),
       el(
         'div',
-        { class: 'ce-seg wb-moves', role: 'group', 'aria-label': 'Move between instances' },
+        { class: 'ce-seg wb-moves', role: 'group', 'aria-label': tr('Move between instances') },
         ...this.moves,
       ),
     );
@@ -92,20 +92,25 @@ export class Head {
     this.position = step.position ? String(step.position) : '';
     this.jump.value = this.position;
     this.jump.style.width = `${String(step.total).length + 2.5}ch`;
-    this.of.textContent = `of ${step.total}`;
+    this.of.textContent = tr('of {total}', step);
     this.track.setAttribute('aria-valuemax', String(step.total));
     this.track.setAttribute('aria-valuenow', String(step.done));
     const here = step.criteria.filter(({ done }) => done).length;
     const started = step.instance && here < step.criteria.length ? here : 0;
     const done = step.done + (started ? started / step.criteria.length : 0);
     this.fillBar.style.width = `${step.total ? (100 * done) / step.total : 0}%`;
-    const ofThis = started ? ` · ${started} of ${step.criteria.length} criteria here` : '';
-    this.note.textContent = `${step.done} done${ofThis}${pace(step.seconds_each)}`;
+    const count = step.criteria.length;
+    const parts = [
+      trn('{n} done', '{n} done', step.done),
+      started ? tr('{started} of {count} criteria here', { started, count }) : '',
+      step.seconds_each ? pace(step.seconds_each) : '',
+    ];
+    this.note.textContent = parts.filter(Boolean).join(' · ');
     for (const node of this.filters) {
       const on = node.dataset.filter === step.filter;
       node.setAttribute('aria-pressed', String(on));
       if (node.dataset.filter === 'flagged')
-        node.textContent = step.flagged ? `Flagged ${step.flagged}` : 'Flagged';
+        node.textContent = [tr('Flagged'), step.flagged || ''].join(' ').trim();
     }
   }
 }
@@ -114,7 +119,7 @@ export class Head {
 export class Steps {
   constructor(onpick) {
     this.onpick = onpick;
-    this.node = el('nav', { class: 'wb-steps', 'aria-label': 'Criteria' });
+    this.node = el('nav', { class: 'wb-steps', 'aria-label': tr('Criteria') });
   }
 
   /** `isKept(id)` tells which criteria hold words not saved yet. */
@@ -137,11 +142,11 @@ export class Steps {
 
   chip({ id, number, name, text, done, reopened }, current, kept) {
     const [sign, state] = reopened
-      ? ['↻', ', open again: its wording changed']
+      ? ['↻', tr(', open again: its wording changed')]
       : done
-        ? ['✓', ', done']
+        ? ['✓', tr(', done')]
         : kept
-          ? ['•', ', not saved yet']
+          ? ['•', tr(', not saved yet')]
           : ['', ''];
     const kind = reopened ? 'is-reopened' : done ? 'is-done' : '';
     return button(
@@ -151,7 +156,7 @@ export class Steps {
         'data-criterion': String(id),
         'aria-current': current ? 'step' : null,
         title: (name || text) + state,
-        'aria-label': `Criterion ${number}: ${name || text}${state}`,
+        'aria-label': tr('Criterion {number}: {name}', { number, name: name || text }) + state,
         onclick: () => this.onpick(id),
       },
       sign ? el('span', { 'aria-hidden': 'true' }, sign) : null,

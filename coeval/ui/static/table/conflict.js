@@ -2,16 +2,18 @@
 
 import { button, clockTime, el } from '../core/dom.js';
 import { lineKey } from '../core/drafts_kept.js';
+import { doneText } from '../core/history.js';
+import { tr } from '../core/words.js';
+import { addedName, lineName } from '../rows/names.js';
 import { diffNodes } from '../texts/diff.js';
-
-const SAID = { approve: 'approved', delete: 'deleted', revise: 'revised' };
 
 function decision(row, whole) {
   const score = row.score ?? whole;
-  if (row.kind === 'score') return score === null || score === undefined ? 'no score' : `score ${score}`;
+  if (row.kind === 'score')
+    return score === null || score === undefined ? tr('no score') : tr('score {score}', { score });
   const words = row.action === 'revise' ? `: ${row.new_text}` : '';
   const reason = row.reason && row.action !== 'approve' ? ` (${row.reason})` : '';
-  return `${SAID[row.action] ?? 'not decided'}${words}${reason}`;
+  return `${doneText(row.action) || tr('not decided')}${words}${reason}`;
 }
 
 /** What the lines of a sheet are called: criteria by their words, the lines of an evaluation by their kind. @param {Sheet} sheet */
@@ -21,9 +23,8 @@ function namesOf({ rows, groups }) {
   return rows.map(({ kind, text, group = 0 }) => {
     if (kind === 'criterion') return text;
     const before = numbers.get(group) ?? '';
-    if (kind !== 'evidence') return before + kind[0].toUpperCase() + kind.slice(1);
-    evidence[group] = (evidence[group] ?? 0) + 1;
-    return `${before}Evidence ${evidence[group]}`;
+    if (kind === 'evidence') evidence[group] = (evidence[group] ?? 0) + 1;
+    return before + lineName(kind, evidence[group]);
   });
 }
 
@@ -42,7 +43,7 @@ export function versionLines(sheet, state) {
   ]);
   const added = state.added
     .filter((row) => row.new_text.trim())
-    .map((row) => [`Added ${row.kind}`, row.new_text]);
+    .map((row) => [addedName(row.kind), row.new_text]);
   return /** @type {[string, string][]} */ ([...drafted, ...added]);
 }
 
@@ -85,27 +86,29 @@ export function chooseVersion(root, { work, mine, why }) {
       dialog.remove();
       resolve(choice);
     };
-    const keepMine = button('Go on with mine', { class: 'ce-btn is-primary', onclick: choose('mine') });
+    const keepMine = button(tr('Go on with mine'), { class: 'ce-btn is-primary', onclick: choose('mine') });
     const dialog = el(
       'dialog',
-      { class: 'coeval ce-dialog ce-wide', 'aria-label': 'Two versions' },
-      el('h2', {}, 'There are two versions'),
+      { class: 'coeval ce-dialog ce-wide', 'aria-label': tr('Two versions') },
+      el('h2', {}, tr('There are two versions')),
       el('p', { class: 'ce-note' }, why),
       el(
         'div',
         { class: 'ce-versions' },
-        column('Here, not saved', left, right),
-        column(time ? `Saved at ${time}` : 'Saved', right, left),
+        column(tr('Here, not saved'), left, right),
+        column(time ? tr('Saved at {time}', { time }) : tr('Saved'), right, left),
       ),
       el(
         'p',
         { class: 'ce-note' },
-        'Going on with yours saves nothing yet: look it over and confirm. The saved one stays in the history.',
+        tr(
+          'Going on with yours saves nothing yet: look it over and confirm. The saved one stays in the history.',
+        ),
       ),
       el(
         'div',
         { class: 'ce-dialog-foot' },
-        button('Take the saved one', { class: 'ce-btn', onclick: choose('saved') }),
+        button(tr('Take the saved one'), { class: 'ce-btn', onclick: choose('saved') }),
         keepMine,
       ),
     );

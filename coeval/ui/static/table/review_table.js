@@ -3,14 +3,15 @@
  * Its sheets are those of `contract.d.ts`.
  */
 
-import { button, el, fill, kbd, plural } from '../core/dom.js';
+import { button, el, fill, inSentence, kbd } from '../core/dom.js';
+import { tr, trn } from '../core/words.js';
 import { Group, groupHead } from '../rows/group.js';
+import { lineName } from '../rows/names.js';
 import { AddedRow, DraftedRow } from '../rows/review_row.js';
 import { ScoreRow } from '../rows/score_row.js';
 import { findQuoted, quotedSpans } from '../texts/text.js';
 
 const NOTHING = () => {};
-const DIGITS_ELSEWHERE = 'Digits choose a score on the score line only: go there with the arrow keys.';
 
 /** @type {Sheet} */
 const NO_SHEET = {
@@ -38,7 +39,7 @@ const NO_SHEET = {
 
 export class ReviewTable {
   /** @param {HTMLElement} root @param {TableEvents & {name?: string}} events */
-  constructor(root, { name = 'Lines', ...events } = {}) {
+  constructor(root, { name = tr('Lines'), ...events } = {}) {
     /** @type {Required<TableEvents>} */
     this.on = {
       onchange: NOTHING,
@@ -88,7 +89,7 @@ export class ReviewTable {
 
   /** The headings; what each cell is, its own label says to a screen reader. */
   buildHead() {
-    const names = ['Line', 'Draft', 'Your version', 'Action', 'Reason'];
+    const names = [tr('Line'), tr('Draft'), tr('Your version'), tr('Action'), tr('Reason')];
     return el(
       'div',
       { class: 'rt-head', 'aria-hidden': 'true' },
@@ -98,9 +99,8 @@ export class ReviewTable {
 
   /** What a line is called; evidence is counted, in a sheet of several criteria by each. */
   nameOf({ kind, group = 0 }, counts) {
-    if (kind !== 'evidence') return kind[0].toUpperCase() + kind.slice(1);
-    counts[group] = (counts[group] ?? 0) + 1;
-    return `Evidence ${counts[group]}`;
+    if (kind === 'evidence') counts[group] = (counts[group] ?? 0) + 1;
+    return lineName(kind, counts[group]);
   }
 
   /** The score of a sheet of one criterion; null while none is chosen. */
@@ -229,7 +229,8 @@ export class ReviewTable {
     }
     const score = this.rows.find((one) => one instanceof ScoreRow);
     if (!score || this.locked) return false;
-    this.on.onsay(row === score ? score.offScale(digit) : DIGITS_ELSEWHERE);
+    const elsewhere = tr('Digits choose a score on the score line only: go there with the arrow keys.');
+    this.on.onsay(row === score ? score.offScale(digit) : elsewhere);
     return true;
   }
 
@@ -237,7 +238,7 @@ export class ReviewTable {
     if (this.locked) return;
     const most = this.sheet.limits.added;
     if (this.addedTo(this.group).length >= most) {
-      this.on.onsay(`${most} lines can be added here, and that many are.`);
+      this.on.onsay(tr('{n} lines can be added here, and that many are.', { n: most }));
       return;
     }
     const row = this.append(kind, words);
@@ -298,7 +299,9 @@ export class ReviewTable {
     this.changed();
     (this.added[at] ?? this.all.at(-1))?.focus();
     if (row.row.new_text.trim())
-      this.on.onsay(`Removed: ${row.row.new_text.trim().slice(0, 60)}`, () => this.putBack(row, at));
+      this.on.onsay(tr('Removed: {text}', { text: row.row.new_text.trim().slice(0, 60) }), () =>
+        this.putBack(row, at),
+      );
   }
 
   putBack(row, at) {
@@ -351,9 +354,11 @@ export class ReviewTable {
     if (!row) return '';
     if (row.row.action) row.focusWords();
     else row.focus();
-    const where = this.groupOf(row) ? `Criterion ${this.groupOf(row)?.number}, ` : '';
-    const name = row.row.label || 'This line';
-    return `${where}${where ? name.toLowerCase() : name}: ${row.problem()}.`;
+    const said = { line: row.row.label || tr('This line'), problem: row.problem() };
+    const { number } = this.groupOf(row) ?? {};
+    return number
+      ? tr('Criterion {number}, {line}: {problem}.', { ...said, number, line: inSentence(said.line) })
+      : tr('{line}: {problem}.', said);
   }
 
   // ---- in and out ----------------------------------------------------------------------------------
@@ -387,7 +392,7 @@ export class ReviewTable {
       return found.map((span) => ({
         ...span,
         row: this.keyOf(row),
-        label: label.replace(/^Evidence /, '').replace('Conclusion', 'C'),
+        label: kind === 'conclusion' ? tr('C') : (/\d+$/.exec(label)?.[0] ?? label),
       }));
     });
   }
@@ -432,9 +437,12 @@ export class ReviewTable {
     return { score: lines.find((row) => row instanceof ScoreRow)?.row.score ?? null, rows, added };
   }
 
-  countText(one = 'line', many = 'lines') {
+  /** @param {string} [counted] what the lines are where they are not lines of an evaluation: "criterion" */
+  countText(counted) {
     const open = this.undecided().length;
-    if (!open) return this.rows.length ? 'Everything is decided' : '';
-    return `${plural(open, one, many)} still ${open === 1 ? 'needs' : 'need'} a decision`;
+    if (!open) return this.rows.length ? tr('Everything is decided') : '';
+    if (counted === 'criterion')
+      return trn('{n} criterion still needs a decision', '{n} criteria still need a decision', open);
+    return trn('{n} line still needs a decision', '{n} lines still need a decision', open);
   }
 }

@@ -1,6 +1,7 @@
 /** Several lines at once: which are chosen, and the bar that decides on all of them and gives one reason. */
 
-import { button, el, fill, kbd, plural } from '../core/dom.js';
+import { button, el, fill, kbd } from '../core/dom.js';
+import { tr, trn } from '../core/words.js';
 
 /** @typedef {import('../rows/row.js').Row} Row */
 
@@ -17,8 +18,8 @@ export class Selection {
     this.count = el('span', { class: 'rt-bulk-count', role: 'status' });
     this.reason = el('input', {
       class: 'ce-in ce-small',
-      'aria-label': 'One reason for the lines chosen',
-      placeholder: 'one reason for all',
+      'aria-label': tr('One reason for the lines chosen'),
+      placeholder: tr('one reason for all'),
       oninput: () => onreason(this.reason.value),
       onkeydown: (event) => {
         if (event.key !== 'Enter' && event.key !== 'Escape') return;
@@ -29,15 +30,15 @@ export class Selection {
     });
     const act = (action, label, key) =>
       button(label, { class: 'ce-btn', onclick: () => ondecide(action) }, kbd(key));
-    this.node = el('div', { class: 'rt-bulk', role: 'group', 'aria-label': 'Lines chosen' });
+    this.node = el('div', { class: 'rt-bulk', role: 'group', 'aria-label': tr('Lines chosen') });
     this.node.hidden = true;
     fill(
       this.node,
       this.count,
-      act('approve', 'Approve', 'A'),
-      act('delete', 'Delete', 'D'),
+      act('approve', tr('Approve'), 'A'),
+      act('delete', tr('Delete'), 'D'),
       this.reason,
-      button('Clear', { class: 'ce-link', onclick: onclear }, kbd('Esc')),
+      button(tr('Clear'), { class: 'ce-link', onclick: onclear }, kbd('Esc')),
     );
   }
 
@@ -73,6 +74,6 @@ export class Selection {
     this.rows = rows;
     for (const row of rows) row.setChosen(this.isMany);
     this.node.hidden = !this.isMany;
-    this.count.textContent = this.isMany ? `${plural(rows.size, 'line', 'lines')} chosen` : '';
+    this.count.textContent = this.isMany ? trn('{n} line chosen', '{n} lines chosen', rows.size) : '';
   }
 }

@@ -4,11 +4,12 @@
  */
 
 import { request } from '../core/api.js';
-import { button, clockTime, plural } from '../core/dom.js';
+import { button, clockTime } from '../core/dom.js';
 import { Kept, sameState, withState } from '../core/drafts_kept.js';
 import { showHistory } from '../core/history.js';
 import { Outbox } from '../core/outbox.js';
 import { newUid } from '../core/uid.js';
+import { tr, trn } from '../core/words.js';
 import { chooseVersion } from './conflict.js';
 import { savedText } from './sheet_foot.js';
 import { SheetTable } from './sheet_table.js';
@@ -17,9 +18,6 @@ import { SheetTable } from './sheet_table.js';
 /** @typedef {import('../core/api.js').ApiError} ApiError */
 
 const SLOW_MS = 400;
-const KEEPS_NOTHING =
-  'This browser keeps no unsaved work (its storage is full or switched off): save before you leave the page.';
-const SAVED_ELSEWHERE = 'This was saved from another tab or device after you began here.';
 
 /**
  * What the screen around the table does when something happens in it.
@@ -53,7 +51,13 @@ export class SheetEditor {
     this.isFlying = false;
     /** @type {string[]} */
     this.caughtUp = [];
-    this.kept = new Kept(person, task, () => notices.warn(KEEPS_NOTHING));
+    this.kept = new Kept(person, task, () =>
+      notices.warn(
+        tr(
+          'This browser keeps no unsaved work (its storage is full or switched off): save before you leave the page.',
+        ),
+      ),
+    );
     this.table = new SheetTable(place, {
       onchange: () => this.onchange(),
       oncomplete: () => !foot.node.hidden && foot.confirm.focus({ preventScroll: true }),
@@ -114,8 +118,8 @@ export class SheetEditor {
   sayRestored(at) {
     this.notices.stay(
       'restored',
-      `What you typed here at ${clockTime(at)} is back; it is not saved yet.`,
-      button('Discard it', { class: 'ce-btn', onclick: () => this.takeSaved() }),
+      tr('What you typed here at {time} is back; it is not saved yet.', { time: clockTime(at) }),
+      button(tr('Discard it'), { class: 'ce-btn', onclick: () => this.takeSaved() }),
     );
   }
 
@@ -128,7 +132,10 @@ export class SheetEditor {
   }
 
   /** Puts two versions side by side where there are two; equal ones need no choice. What is kept stays until then. */
-  async compare(/** @type {TableState | null} */ mine = null, why = SAVED_ELSEWHERE) {
+  async compare(
+    /** @type {TableState | null} */ mine = null,
+    why = tr('This was saved from another tab or device after you began here.'),
+  ) {
     const { work } = this;
     const other = mine ?? (work?.hasUnsaved && work.isStale && !this.waiting ? work.unsent?.state : null);
     if (!work || !other) return;
@@ -194,7 +201,7 @@ export class SheetEditor {
     const body = work.body(this.table.payload(), uid);
     this.table.lock(true);
     this.isFlying = true;
-    const slow = setTimeout(() => this.foot.loadStatus('Saving…'), SLOW_MS);
+    const slow = setTimeout(() => this.foot.loadStatus(tr('Saving…')), SLOW_MS);
     await this.outbox.add({
       uid,
       box: this.box,
@@ -224,7 +231,7 @@ export class SheetEditor {
     if (!this.isHere(entry) || !this.work) {
       if (entry.task === this.task)
         this.caughtUp.push(entry.place, ...(entry.parts ?? []).map(({ place }) => place));
-      this.notices.say(`${at}: an answer that was waiting here.`);
+      this.notices.say(tr('{saved}: an answer that was waiting here.', { saved: at }));
       return;
     }
     this.work.settled = true;
@@ -244,7 +251,10 @@ export class SheetEditor {
   onwaiting(entry, error, seconds) {
     this.isFlying = false;
     if (this.isHere(entry)) this.showWaiting(entry, error, seconds);
-    else this.foot.loadStatus(`${plural(this.outbox.size, 'answer waits', 'answers wait')} here to be sent`);
+    else {
+      const { size } = this.outbox;
+      this.foot.loadStatus(trn('{n} answer waits here to be sent', '{n} answers wait here to be sent', size));
+    }
   }
 
   /**
@@ -255,18 +265,24 @@ export class SheetEditor {
   showWaiting(entry, error = null, seconds = 0) {
     this.table.lock(true);
     this.on.oncount();
-    this.foot.loadStatus('Not saved yet');
+    this.foot.loadStatus(tr('Not saved yet'));
     const signedOut = error?.kind === 'sign_in';
-    const said = signedOut ? 'You are signed out.' : error?.kind === 'storage' ? error.message : '';
-    const why = said ? `${said} Your answer is kept here` : 'Offline, kept here';
-    const when = seconds ? `: trying again in ${seconds} s.` : ': waiting to be sent.';
-    const signIn = button('Sign in', { class: 'ce-btn', onclick: () => window.location.reload() });
+    const said = signedOut ? tr('You are signed out.') : error?.kind === 'storage' ? error.message : '';
+    const values = { said, seconds };
+    const kept = said
+      ? seconds
+        ? tr('{said} Your answer is kept here: trying again in {seconds} s.', values)
+        : tr('{said} Your answer is kept here: waiting to be sent.', values)
+      : seconds
+        ? tr('Offline, kept here: trying again in {seconds} s.', values)
+        : tr('Offline, kept here: waiting to be sent.');
+    const signIn = button(tr('Sign in'), { class: 'ce-btn', onclick: () => window.location.reload() });
     this.notices.stay(
       'offline',
-      why + when,
+      kept,
       ...(signedOut ? [signIn] : []),
-      button('Try now', { class: 'ce-btn', onclick: () => this.outbox.deliver(entry.uid) }),
-      button('Edit again', { class: 'ce-btn', onclick: () => this.takeBack(entry) }),
+      button(tr('Try now'), { class: 'ce-btn', onclick: () => this.outbox.deliver(entry.uid) }),
+      button(tr('Edit again'), { class: 'ce-btn', onclick: () => this.takeBack(entry) }),
     );
   }
 
@@ -284,7 +300,7 @@ export class SheetEditor {
   /** Not taken, and trying again is of no use: what was typed stays to be copied, and the page says what is next. */
   showRefused(message) {
     const reload = () => window.location.reload();
-    this.notices.stay('ended', message, button('Go on', { class: 'ce-btn', onclick: reload }));
+    this.notices.stay('ended', message, button(tr('Go on'), { class: 'ce-btn', onclick: reload }));
   }
 
   onrefused(entry, error) {
@@ -300,17 +316,27 @@ export class SheetEditor {
       this.showRefused(error.message);
       return;
     }
-    const where = here ? '' : 'An answer that was waiting here: ';
-    this.notices.warn(`${where}${error.message} Nothing you typed is lost.`);
+    const said = { reason: error.message };
+    this.notices.warn(
+      here
+        ? tr('{reason} Nothing you typed is lost.', said)
+        : tr('An answer that was waiting here: {reason} Nothing you typed is lost.', said),
+    );
   }
 
   /** The server came back from a snapshot that had not everything of this person's. */
   onrestored({ sent, maybe, takenAt }) {
-    const since = `The server was replaced and came back from a copy made at ${clockTime(takenAt)}.`;
-    const lost = plural(sent, 'answer of yours was', 'answers of yours were');
-    if (sent) this.notices.warn(`${since} ${lost} missing and this browser sent them again.`);
-    else if (maybe)
-      this.notices.warn(`${since} What you saved after that may be missing: look through your last answers.`);
+    const since = tr('The server was replaced and came back from a copy made at {time}.', {
+      time: clockTime(takenAt),
+    });
+    const lost = trn(
+      '{n} answer of yours was missing, and this browser sent it again.',
+      '{n} answers of yours were missing, and this browser sent them again.',
+      sent,
+    );
+    const check = tr('What you saved after that may be missing: look through your last answers.');
+    if (sent) this.notices.warn(`${since} ${lost}`);
+    else if (maybe) this.notices.warn(`${since} ${check}`);
   }
 
   /** What the server lost and would not take again stays here as unsaved words. */
@@ -324,7 +350,9 @@ export class SheetEditor {
         edited: true,
       });
     this.notices.warn(
-      `The server lost an answer of yours and did not take it again: ${error.message} It is kept here.`,
+      tr('The server lost an answer of yours and did not take it again: {reason} It is kept here.', {
+        reason: error.message,
+      }),
     );
   }
 }

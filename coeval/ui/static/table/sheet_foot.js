@@ -2,6 +2,7 @@
 
 import { button, clockTime, el, fill, kbd } from '../core/dom.js';
 import { timesText } from '../core/history.js';
+import { tr } from '../core/words.js';
 
 export class SheetFoot {
   /** @param {{onhistory: () => void, onconfirm: () => void}} events */
@@ -11,7 +12,7 @@ export class SheetFoot {
     this.versions = button('', {
       class: 'ce-link wb-versions',
       'aria-keyshortcuts': 'H',
-      title: 'What you saved here (H)',
+      title: `${tr('What you saved here')} (H)`,
       onclick: onhistory,
       hidden: true,
     });
@@ -44,7 +45,11 @@ export class SheetFoot {
     fill(
       this.count,
       el('span', { class: 'wb-long' }, text),
-      el('span', { class: 'wb-short', 'aria-hidden': 'true' }, open ? `${open} to decide` : text),
+      el(
+        'span',
+        { class: 'wb-short', 'aria-hidden': 'true' },
+        open ? tr('{n} to decide', { n: open }) : text,
+      ),
     );
   }
 
@@ -62,5 +67,7 @@ export class SheetFoot {
 /** "Saved 14:32:07", with which version it is once there are several. */
 export function savedText(at, revision) {
   const time = clockTime(at);
-  return time ? `Saved ${time}${revision > 1 ? ` · version ${revision}` : ''}` : '';
+  if (!time) return '';
+  const version = tr('version {version}', { version: revision });
+  return tr('Saved {time}', { time }) + (revision > 1 ? ` · ${version}` : '');
 }

@@ -1,6 +1,7 @@
 /** The review table as a spreadsheet: cells, edits that can be taken back, several lines at once, the clipboard. */
 
 import { isTextBox } from '../core/dom.js';
+import { tr } from '../core/words.js';
 import { cellInUse, COLUMNS, stepAside, stepTo } from './cells.js';
 import { readCells, writeCells } from './clipboard.js';
 import { Edits } from './edits.js';
@@ -10,7 +11,6 @@ import { ScoreRow } from '../rows/score_row.js';
 import { Selection } from './selection.js';
 
 const ACTIONS = new Set(['approve', 'revise', 'delete']);
-const NO_REASON_YET = 'A reason goes with a revision or a deletion: decide first.';
 
 export class SheetTable extends ReviewTable {
   /** @param {HTMLElement} root @param {import('./review_table.js').TableEvents & {name?: string}} events */
@@ -68,7 +68,7 @@ export class SheetTable extends ReviewTable {
     const before = { ...row.row };
     if (row.edit(column ?? (cell[1] === 'reason' ? 'reason' : 'version'), words))
       this.editing = { row, before };
-    else this.on.onsay(NO_REASON_YET);
+    else this.on.onsay(tr('A reason goes with a revision or a deletion: decide first.'));
     return true;
   }
 
@@ -107,11 +107,11 @@ export class SheetTable extends ReviewTable {
   // ---- back and forth ------------------------------------------------------------------------------
 
   undo() {
-    return this.travel(this.edits.undo(), 'There is nothing to take back here.');
+    return this.travel(this.edits.undo(), tr('There is nothing to take back here.'));
   }
 
   redo() {
-    return this.travel(this.edits.redo(), 'There is nothing to do again.');
+    return this.travel(this.edits.redo(), tr('There is nothing to do again.'));
   }
 
   /** @param {TableState | null} state @param {string} nothing what is said where there is none */
@@ -177,7 +177,8 @@ export class SheetTable extends ReviewTable {
   decideInUse(action) {
     if (!this.current) return false;
     if (!this.selection.isMany) return this.decide(this.current, action);
-    if (action === 'revise') return this.on.onsay('Lines are revised one at a time: press Esc, and then R.');
+    if (action === 'revise')
+      return this.on.onsay(tr('Lines are revised one at a time: press Esc, and then R.'));
     return this.decideMany(action);
   }
 

@@ -2,6 +2,7 @@
 
 import { isTextBox } from '../core/dom.js';
 import { keyName } from '../core/keys.js';
+import { tr } from '../core/words.js';
 
 /** The commands of every table; the workbench adds its own. */
 export function tableCommands(table) {
@@ -9,15 +10,15 @@ export function tableCommands(table) {
   const digits = Array.from('0123456789');
   return [
     { id: 'type', combos: [], anyKey: true, run: (event) => typesInCell(table(), event) },
-    { id: 'down', combos: ['ArrowDown'], label: 'Next line', again: true, run: () => table().move(1) },
-    { id: 'up', combos: ['ArrowUp'], label: 'Line before', again: true, run: () => table().move(-1) },
-    { id: 'approve', combos: ['A'], label: 'Approve the line', run: act('approve') },
-    { id: 'revise', combos: ['R'], label: 'Revise the line', run: act('revise') },
-    { id: 'delete', combos: ['D'], label: 'Delete the line, or remove an added one', run: act('delete') },
+    { id: 'down', combos: ['ArrowDown'], label: tr('Next line'), again: true, run: () => table().move(1) },
+    { id: 'up', combos: ['ArrowUp'], label: tr('Line before'), again: true, run: () => table().move(-1) },
+    { id: 'approve', combos: ['A'], label: tr('Approve the line'), run: act('approve') },
+    { id: 'revise', combos: ['R'], label: tr('Revise the line'), run: act('revise') },
+    { id: 'delete', combos: ['D'], label: tr('Delete the line, or remove an added one'), run: act('delete') },
     {
       id: 'aside',
       combos: ['ArrowRight', 'ArrowLeft'],
-      label: 'Through the cells of the line',
+      label: tr('Through the cells of the line'),
       shown: ['ArrowLeft', 'ArrowRight'],
       again: true,
       run: ({ key, target }) => table().stepAside(onward(key, target) ? 1 : -1),
@@ -25,27 +26,27 @@ export function tableCommands(table) {
     {
       id: 'edit',
       combos: ['Enter', 'F2'],
-      label: 'Edit your version, or the reason; a double click and typing in the cell do too',
+      label: tr('Edit your version, or the reason; a double click and typing in the cell do too'),
       run: () => table().edit(),
     },
     {
       id: 'commit',
       combos: ['Enter'],
-      label: 'In a text box: done; the words stay (⇧ ⏎ is a new line)',
+      label: tr('In a text box: done; the words stay (⇧ ⏎ is a new line)'),
       inText: true,
       run: ({ target }) => (isBoxOf(table(), target) ? table().commit() : false),
     },
     {
       id: 'leave',
       combos: ['Escape'],
-      label: 'In a text box: leave it, and take back what was typed',
+      label: tr('In a text box: leave it, and take back what was typed'),
       inText: true,
       run: ({ target }) => leaveBox(table(), target),
     },
     {
       id: 'stretch',
       combos: ['Shift+ArrowDown', 'Shift+ArrowUp'],
-      label: 'Choose several lines; then A approves them, D deletes them',
+      label: tr('Choose several lines; then A approves them, D deletes them'),
       shown: ['Shift+ArrowDown', 'Shift+ArrowUp'],
       again: true,
       run: ({ key }) => table().stretch(key === 'ArrowDown' ? 1 : -1),
@@ -54,23 +55,23 @@ export function tableCommands(table) {
     {
       id: 'undo',
       combos: ['Ctrl+Z', 'Meta+Z'],
-      label: 'Take the last change back',
+      label: tr('Take the last change back'),
       run: () => table().undo(),
     },
     {
       id: 'redo',
       combos: ['Ctrl+Shift+Z', 'Meta+Shift+Z', 'Ctrl+Y'],
-      label: 'Do it again',
+      label: tr('Do it again'),
       run: () => table().redo(),
     },
     {
       id: 'score',
       combos: digits,
       shown: ['1', '…', '5'],
-      label: 'On the score line: choose the score',
+      label: tr('On the score line: choose the score'),
       run: (event) => table().pressDigit(keyName(event)),
     },
-    { id: 'new', combos: ['N'], label: 'Add a line', run: () => table().addByKey('N') },
+    { id: 'new', combos: ['N'], label: tr('Add a line'), run: () => table().addByKey('N') },
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The texts to judge: input and output with the quotes of every row marked, linked both ways. */
 
 import { el, fill, inSentence, kbd } from '../core/dom.js';
+import { tr, trParts } from '../core/words.js';
 import { cutSpans } from './text.js';
 import { parseText, renderText, selectedSource } from './display.js';
 import { imageNodes } from './images.js';
@@ -39,7 +40,7 @@ export class Pane {
   mark(spans) {
     this.marked = JSON.stringify(spans);
     fill(this.body, ...renderText(this.tree, cutSpans(spans)));
-    if (!this.text) fill(this.body, el('span', { class: 'ce-note' }, 'This text is empty.'));
+    if (!this.text) fill(this.body, el('span', { class: 'ce-note' }, tr('This text is empty.')));
   }
 }
 
@@ -57,6 +58,8 @@ function contextList(pairs) {
     ]),
   );
 }
+
+const textName = (task) => el('b', { dir: 'auto' }, inSentence(task.output_field));
 
 /** Both texts with what belongs to them. `onpick(row)` is called when a mark is clicked. */
 export class Reading {
@@ -91,22 +94,26 @@ export class Reading {
     fill(
       this.extras,
       instance.reference
-        ? details('Reference', el('div', { class: 'is-plain wb-text', dir: 'auto' }, instance.reference))
+        ? details(tr('Reference'), el('div', { class: 'is-plain wb-text', dir: 'auto' }, instance.reference))
         : null,
-      instance.context.length ? details('More about this instance', contextList(instance.context)) : null,
+      instance.context.length ? details(tr('More about this instance'), contextList(instance.context)) : null,
     );
     fill(
       this.help,
-      el(
-        'span',
-        {},
-        'Select words in the ',
-        el('b', {}, inSentence(task.output_field)),
-        el('span', { class: 'wb-fine' }, ' and press ', kbd('E'), ' to add them as evidence.'),
-        el('span', { class: 'wb-coarse' }, ' and tap “Add evidence”.'),
-      ),
+      el('span', { class: 'wb-fine' }, ...this.howFine(task)),
+      el('span', { class: 'wb-coarse' }, ...this.howCoarse(task)),
       ...this.tools,
     );
+  }
+
+  /** How evidence is added with a keyboard, and how by touch. */
+  howFine(task) {
+    const nodes = { text: textName(task), key: kbd('E') };
+    return trParts('Select words in the {text} and press {key} to add them as evidence.', nodes);
+  }
+
+  howCoarse(task) {
+    return trParts('Select words in the {text} and tap “Add evidence”.', { text: textName(task) });
   }
 
   fit() {

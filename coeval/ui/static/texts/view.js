@@ -31,6 +31,13 @@ function post(event) {
   form.submit();
 }
 
+/** The whole page is read and runs as its corner says: "ar rtl". @param {string} speaks */
+function speakPage(speaks) {
+  const [code, direction] = speaks.split(' ');
+  document.documentElement.lang = code;
+  document.documentElement.dir = direction;
+}
+
 function build(node) {
   if (typeof node === 'string') return document.createTextNode(node);
   if (!TAGS.has(node.tag)) throw new Error(`a view holds no <${node.tag}>`);
@@ -44,6 +51,7 @@ function build(node) {
     made.setAttribute('alt', String(alt ?? ''));
     made.setAttribute('src', safeSource(String(src)));
   }
+  if ('data-speaks' in others) speakPage(others['data-speaks']);
   if ('data-post' in others) made.addEventListener('click', post);
   if (width !== undefined) made.style.width = `${Math.max(0, Math.min(1, width)) * 100}%`;
   if ('data-markdown' in others) made.append(...markdownNodes(others['data-markdown']));

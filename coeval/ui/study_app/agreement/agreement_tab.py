@@ -11,6 +11,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person, Role
+from coeval.language import later, tr
 from coeval.stats import bootstrap_alpha
 from coeval.stats.basis import ALL_ARMS, Basis, list_choices
 from coeval.study.access import Context
@@ -78,7 +79,7 @@ class _Parts:
 class AgreementTab(StudyTab):
     """The section chosen, in stages as its figures are computed."""
 
-    title, id = "Agreement", "agreement"
+    title, id = later("Agreement"), "agreement"
 
     def build(self) -> None:
         self.parts = _build_parts()
@@ -257,7 +258,7 @@ def _only(parts: _Parts, words: Node) -> Update:
 
 
 def _closed_view() -> Node:
-    text = (
+    text = tr(
         "Owners and researchers see the statistics; annotators do not, so that their scores stay their own."
     )
-    return message("The team sees the statistics", text)
+    return message(tr("The team sees the statistics"), text)

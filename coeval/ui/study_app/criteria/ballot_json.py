@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from coeval.domain import Action, Ballot, Proposal, Vote
+from coeval.language import tr
 from coeval.rules.ballots import ProposalTally, Tally, Wording
 from coeval.study.criteria.rounds import RoundState
 from coeval.ui.components.payloads import LIMITS
 from coeval.ui.study_app.criteria.criteria_views import words_of
 
 Json = dict[str, Any]
-ADD = {"label": "Add a criterion", "key": "N", "kind": "criterion"}
 
 
 def ballot_json(round_: RoundState) -> Json:
@@ -24,7 +24,7 @@ def ballot_json(round_: RoundState) -> Json:
         revision=round_.ballot.revision if round_.ballot else 0,
         saved_at=round_.ballot.saved_at if round_.ballot else "",
         reason_required=True,
-        confirm={"label": "Save ballot", "keyed": True},
+        confirm={"label": tr("Save ballot"), "keyed": True},
         rows=[_proposal_row(proposal, round_, mine.get(proposal.id)) for proposal in round_.proposals],
         added=[_added_row(vote.new_text, vote.reason) for vote in votes if vote.action is Action.ADD],
     )
@@ -48,8 +48,8 @@ def _sheet(round_: RoundState, **fields: Any) -> Json:
     return {
         "round": round_.id,
         "limits": LIMITS,
-        "add": ADD,
-        "counted": ["criterion", "criteria"],
+        "add": {"label": tr("Add a criterion"), "key": "N", "kind": "criterion"},
+        "counted": "criterion",
         "scale": None,
         "draft_score": None,
         "score": None,
@@ -59,7 +59,7 @@ def _sheet(round_: RoundState, **fields: Any) -> Json:
 
 def _proposal_row(proposal: Proposal, round_: RoundState, vote: Vote | None) -> Json:
     merged = [text for text in proposal.members if text != proposal.text]
-    worded = "also worded: " + " / ".join(merged) if merged else ""
+    worded = tr("also worded: {texts}", texts=" / ".join(merged)) if merged else ""
     return {
         "id": proposal.id,
         "kind": "criterion",
@@ -75,10 +75,10 @@ def _proposal_row(proposal: Proposal, round_: RoundState, vote: Vote | None) -> 
 
 def _support(proposal: Proposal, round_: RoundState) -> str:
     if proposal.samples > 1:
-        return f"{proposal.support} of {proposal.samples}"
+        return tr("{n} of {total}", n=proposal.support, total=proposal.samples)
     if proposal.kept_criterion is not None:
-        return f"from version {round_.version - 1}"
-    return "written" if proposal.origin == "human" else "drafted"
+        return tr("from version {version}", version=round_.version - 1)
+    return tr("written") if proposal.origin == "human" else tr("drafted")
 
 
 def _decision_row(tallied: ProposalTally) -> Json:
@@ -120,5 +120,5 @@ def history_json(round_: RoundState, versions: Iterable[Ballot]) -> list[Json]:
 
 
 def _vote_line(texts: dict[int, str], vote: Vote) -> Json:
-    label = "Added criterion" if vote.proposal is None else texts.get(vote.proposal, "")
+    label = tr("Added criterion") if vote.proposal is None else texts.get(vote.proposal, "")
     return {"label": label, "action": vote.action, "text": vote.new_text, "reason": vote.reason}

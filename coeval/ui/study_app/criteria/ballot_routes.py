@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from coeval.domain import Person
 from coeval.errors import CoevalError, NotFoundError, StaleError
+from coeval.language import tr
 from coeval.study.access import Context
 from coeval.study.criteria import rounds
 from coeval.study.criteria.rounds import RoundState
@@ -67,7 +68,9 @@ def add_criteria_api(app: FastAPI, context: Context) -> None:
 def _open_round(context: Context, person: Person, slug: str) -> RoundState:
     round_ = rounds.get_round(context, person, slug)
     if round_ is None or not round_.open:
-        raise NotFoundError(f"No vote is open for “{slug}”: reload the page to see where the criteria stand.")
+        raise NotFoundError(
+            tr("No vote is open for “{slug}”: reload the page to see where the criteria stand.", slug=slug)
+        )
     return round_
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Origin, Person, Proposal, Role, Task
+from coeval.language import get_spoken, later
 from coeval.rules.ballots import Tally
 from coeval.study import tasks
 from coeval.study.access import Context
@@ -128,7 +129,7 @@ def _build_propose(context: Context) -> dict[str, Any]:
 class CriteriaTab(StudyTab):
     """The vote on the criteria: events ask a use case, then show the tab as it now stands."""
 
-    title, id = "Criteria", "criteria"
+    title, id = later("Criteria"), "criteria"
     at_start = True
 
     def build(self) -> None:
@@ -239,7 +240,12 @@ class CriteriaTab(StudyTab):
         update[parts.take] = gr.Button(visible=any(one.suggestion for one in findings))
         if round_ is not None and voting:
             update[parts.ballot_title] = views.ballot_title(round_)
-            shown = {"task": slug, "person": str(person.id), "round": round_.id}
+            shown = {
+                "task": slug,
+                "person": str(person.id),
+                "language": get_spoken().code,
+                "round": round_.id,
+            }
             update[parts.ballot] = shown | {"revision": round_.ballot.revision if round_.ballot else 0}
             update[parts.decisions] = shown | {"revision": tally.saves} if tally else None
         return update

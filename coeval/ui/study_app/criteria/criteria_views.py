@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coeval.domain import Action, CriteriaSet, Criterion, Origin, Suggestion, Task
+from coeval.language import later, tr
 from coeval.rules.ballots import ActionRates, ProposalTally, Tally
 from coeval.rules.doubts import Finding
 from coeval.study.criteria.rounds import RoundState
@@ -15,7 +16,10 @@ VERBS = {
     Action.ADD: "add",
 }
 
-TAGS = {"demo": "demo: written for this project", "simulated": "simulated: no person and no model took part"}
+TAGS = {
+    "demo": later("demo: written for this project"),
+    "simulated": later("simulated: no person and no model took part"),
+}
 
 
 def percent(share: float) -> str:
@@ -23,13 +27,13 @@ def percent(share: float) -> str:
 
 
 def task_card(task: Task) -> Node:
-    demo = el("span.tag", TAGS[task.origin]) if task.origin in TAGS else None
+    demo = el("span.tag", tr(TAGS[task.origin])) if task.origin in TAGS else None
     return el(
         "div.card.task-card",
-        el("div", el("h4", "Task ", demo), el("p", task.description or task.name)),
-        el("div", el("h4", "Input"), el("p", task.input_field)),
-        el("div", el("h4", "Output"), el("p", task.output_field)),
-        el("div", el("h4", "Scale"), el("p", str(task.scale))),
+        el("div", el("h4", tr("Task"), " ", demo), el("p", task.description or task.name, dir="auto")),
+        el("div", el("h4", tr("Input")), el("p", task.input_field, dir="auto")),
+        el("div", el("h4", tr("Output")), el("p", task.output_field, dir="auto")),
+        el("div", el("h4", tr("Scale")), el("p", str(task.scale), dir="ltr")),
     )
 
 
@@ -55,17 +59,17 @@ def next_words(tally: Tally | None) -> str:
 
 def to_scrutiny(slug: str) -> Node:
     """The way on for who takes part: the criteria stand."""
-    link = el("a", "scrutinise the instances", href=f"?task={slug}&tab=scrutiny")
-    return el("div.card.steps", el("p", "The criteria are fixed. Next: ", link, "."))
+    link = el("a", tr("scrutinise the instances"), href=f"?task={slug}&tab=scrutiny")
+    return el("div.card.steps", el("p", tr("The criteria are fixed. Next:"), " ", link, "."))
 
 
 def no_task_view(owner: bool) -> Node:
     body: Node = (
         el("p", "Describe one in ", el("a", "Set-up", href="admin"), ", or import a CSV file there.")
         if owner
-        else el("p", "An owner describes the first task in Set-up.")
+        else el("p", tr("An owner describes the first task in Set-up."))
     )
-    return el("div.card.empty", el("h3", "There is no task yet"), body)
+    return el("div.card.empty", el("h3", tr("There is no task yet")), body)
 
 
 def stack(rates: ActionRates) -> Node:
@@ -129,12 +133,17 @@ def established_view(current: CriteriaSet | None) -> Node | None:
     when = current.established_at[:10]
     return el(
         "div.card",
-        el("h4", f"Established · version {current.version}"),
+        el("h4", tr("Established · version {version}", version=current.version)),
         el("ol.criteria", *(_criterion_line(criterion) for criterion in current.criteria)),
         el(
             "p.note",
-            f"{from_model} of {len(current.criteria)} come from the model · fixed {when} by "
-            f"{current.established_by}",
+            tr(
+                "{n} of {total} come from the model · fixed {when} by {name}",
+                n=from_model,
+                total=len(current.criteria),
+                when=when,
+                name=current.established_by,
+            ),
         ),
     )
 
@@ -142,13 +151,17 @@ def established_view(current: CriteriaSet | None) -> Node | None:
 def _criterion_line(criterion: Criterion) -> Node:
     """A criterion, with how to score by it as far as that is written."""
     guide = criterion.guide
-    meanings = (el("li", el("b", f"{score} "), meaning) for score, meaning in guide.anchors)
+    meanings = (
+        el("li", el("b", f"{score} "), el("span", meaning, dir="auto")) for score, meaning in guide.anchors
+    )
     return el(
         "li",
-        criterion.text,
-        el("p.note", guide.definition) if guide.definition else None,
+        el("span", criterion.text, dir="auto"),
+        el("p.note", guide.definition, dir="auto") if guide.definition else None,
         el("ul.anchors", *meanings) if guide.anchors else None,
-        el("details", el("summary", "Examples"), el("p.note", guide.examples)) if guide.examples else None,
+        el("details", el("summary", tr("Examples")), el("p.note", guide.examples, dir="auto"))
+        if guide.examples
+        else None,
     )
 
 
@@ -156,9 +169,9 @@ def waiting_view(owner: bool) -> Node:
     how = (
         "Draft them with a model, or write them, in the box beside this one: then the vote opens."
         if owner
-        else "An owner drafts or writes the criteria; they then appear here for your vote."
+        else tr("An owner drafts or writes the criteria; they then appear here for your vote.")
     )
-    return el("div.card.empty", el("h3", "Nothing to vote on yet"), el("p", how))
+    return el("div.card.empty", el("h3", tr("Nothing to vote on yet")), el("p", how))
 
 
 def model_hint(has_model: bool, model: str) -> Node:
@@ -178,8 +191,11 @@ def model_hint(has_model: bool, model: str) -> Node:
 def ballot_title(round_: RoundState) -> Node:
     return el(
         "div",
-        el("h4", f"Your ballot · version {round_.version} · round {round_.round}"),
-        el("p.note", "Delete and revise need a reason."),
+        el(
+            "h4",
+            tr("Your ballot · version {version} · round {round}", version=round_.version, round=round_.round),
+        ),
+        el("p.note", tr("Delete and revise need a reason.")),
     )
 
 

@@ -9,6 +9,7 @@ import gradio as gr
 from coeval.domain import Person, Role
 from coeval.errors import InputError
 from coeval.judge.certificate.proving import MARGIN
+from coeval.language import later, tr
 from coeval.study.judging import certifying
 from coeval.study.judging.certifying import LEAST_MARGIN, MOST_MARGIN
 from coeval.study.judging.fitting import fit_judge
@@ -25,7 +26,7 @@ from coeval.ui.study_app.judge.supplied_box import SuppliedBox
 LONG: dict[str, Any] = {"show_progress": "minimal", "concurrency_limit": 1, "concurrency_id": "judge"}
 """How an event runs that computes for seconds: one at a time."""
 
-CLOSED = (
+CLOSED = later(
     "Owners and researchers see how a judge is made; annotators do not, so that their scores stay their own."
 )
 
@@ -33,7 +34,7 @@ CLOSED = (
 class JudgeTab(StudyTab):
     """Split, learn, certify, take away. Researchers read; owners act."""
 
-    title, id = "Judge", "judge"
+    title, id = later("Judge"), "judge"
 
     def build(self) -> None:
         self.closed = View(elem_id="judge-closed")
@@ -119,7 +120,7 @@ class JudgeTab(StudyTab):
 
     def load(self, person: Person, slug: str) -> Update:
         if person.role is Role.ANNOTATOR:
-            return self._closed(message("The team sees the judge", CLOSED))
+            return self._closed(message(tr("The team sees the judge"), tr(CLOSED)))
         if not slug:
             return self._closed(message("There is no task yet", "An owner describes one in Set-up."))
         state = get_judge_state(self.context, person, slug)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coeval.domain import Person
+from coeval.language import get_spoken, later
 from coeval.ui.components.screen import Screen
 from coeval.ui.panel import StudyTab
 
@@ -10,11 +11,11 @@ from coeval.ui.panel import StudyTab
 class ScrutinyTab(StudyTab):
     """The workbench of the task, for whoever is signed in."""
 
-    title, id = "Scrutiny", "scrutiny"
+    title, id = later("Scrutiny"), "scrutiny"
     at_start = True
 
     def build(self) -> None:
         self.outputs = [Screen(screen="scrutiny", elem_id="workbench")]
 
     def load(self, person: Person, slug: str) -> dict[str, str] | None:
-        return {"task": slug, "person": str(person.id)} if slug else None
+        return {"task": slug, "person": str(person.id), "language": get_spoken().code} if slug else None

@@ -18,6 +18,7 @@ from coeval.domain import (
     ScrutinyRow,
     Submission,
 )
+from coeval.language import later, tr
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import tells_system
 from coeval.rules.columns.roles import select_context
@@ -28,38 +29,39 @@ from coeval.study.scrutiny.steps import WAITS
 from coeval.ui.components.payloads import LIMITS
 
 Json = dict[str, Any]
-BLIND = "This one is yours alone: no draft is shown. Choose a score and say why."
-FIRST = "Give your own score first. The draft is shown right after it."
+BLIND = later("This one is yours alone: no draft is shown. Choose a score and say why.")
+FIRST = later("Give your own score first. The draft is shown right after it.")
+ADDED = {RowKind.CONCLUSION: later("Added conclusion"), RowKind.EVIDENCE: later("Added evidence")}
 AS_THEY_ARE = Aliases()
 EMPTY = {
     Emptiness.NO_INSTANCES: (
-        "This task has no instances yet.",
+        later("This task has no instances yet."),
         "Import them first.",
         "Import instances",
         "import",
     ),
     Emptiness.NOT_IN_TEAM: (
-        "You are not among the people chosen for this task, so no instance was given to you.",
+        later("You are not among the people chosen for this task, so no instance was given to you."),
         "To judge it too, add yourself under Set-up, People.",
         "Choose who works at it",
         "people",
     ),
     Emptiness.ALL_WITH_OTHERS: (
-        "Every instance of this task went to as many other people as it needs.",
+        later("Every instance of this task went to as many other people as it needs."),
         "To judge it too, raise the number of people for each instance under Set-up, People.",
         "Choose how many people judge each",
         "people",
     ),
     Emptiness.NOT_GIVEN: (
-        "No instance is assigned to you in this task.",
+        later("No instance is assigned to you in this task."),
         "See under Set-up, Crowd, how it is given out.",
         "See how it is given out",
         "crowd",
     ),
 }
 """Why a queue is empty, what whoever sets the study up can do, the name of the link to it, and its tab."""
-TELLS = "“{}” is not shown: its address says who wrote the output, which this study hides."
-UNDRAFTED = "There is no draft for this one. Choose a score and say why."
+TELLS = later("“{name}” is not shown: its address says who wrote the output, which this study hides.")
+UNDRAFTED = later("There is no draft for this one. Choose a score and say why.")
 
 
 def step_json(step: Step, aliases: Aliases = AS_THEY_ARE) -> Json:
@@ -101,8 +103,9 @@ def _empty_json(step: Step) -> Json | None:
         return None
     why, remedy, label, tab = EMPTY[step.emptiness]
     if not step.sets_up:
-        return {"text": f"{why} Ask the people who run the study.", "link": "", "label": ""}
-    return {"text": f"{why} {remedy}", "link": f"admin?task={step.task.slug}&tab={tab}", "label": label}
+        ask = tr("Ask the people who run the study.")
+        return {"text": f"{tr(why)} {ask}", "link": "", "label": ""}
+    return {"text": f"{tr(why)} {remedy}", "link": f"admin?task={step.task.slug}&tab={tab}", "label": label}
 
 
 def sheet_json(sheet: Sequence[Step], aliases: Aliases = AS_THEY_ARE) -> Json:
@@ -160,7 +163,7 @@ def _instance_json(step: Step, aliases: Aliases) -> Json | None:
         "flagged": step.mark.flagged,
         "skipped": step.mark.skipped,
         "comment": step.mark.comment,
-        "answer": f"{step.answer.answered_by} answered: {step.answer.answer}" if step.answer else "",
+        "answer": _answer(step),
     }
 
 
@@ -168,8 +171,15 @@ def _image_json(instance: Instance, image: ShownImage, *, blinded: bool) -> Json
     """An image as the browser takes it; the bytes of one that is no address name nobody, whatever letters they make."""
     address = "" if image.source.startswith("data:") else image.source
     if blinded and (tells_system(instance, address) or tells_system(instance, image.problem)):
-        return {"name": image.name, "source": "", "problem": TELLS.format(image.name)}
+        return {"name": image.name, "source": "", "problem": tr(TELLS, name=image.name)}
     return {"name": image.name, "source": image.source, "problem": image.problem}
+
+
+def _answer(step: Step) -> str:
+    """What was answered to this person's own flag or comment."""
+    if not step.answer:
+        return ""
+    return tr("{name} answered: {answer}", name=step.answer.answered_by, answer=step.answer.answer)
 
 
 def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
@@ -197,16 +207,16 @@ def _evaluation_json(step: Step, aliases: Aliases) -> Json | None:
 
 def _note(step: Step, draft: Draft | None) -> str:
     if step.awaits_first:
-        return FIRST
+        return tr(FIRST)
     if draft is not None:
-        said = f"Before the draft you gave {step.first.score:g}." if step.first else ""
+        said = tr("Before the draft you gave {score}.", score=f"{step.first.score:g}") if step.first else ""
         # how a score came about names the draft's own: it is told of no draft that has one, planted or not
         why = draft.reason if draft.status is DraftStatus.UNSCORED else ""
         return " ".join(part for part in (said, why) if part)
     assert step.assignment is not None
     if step.waits:
-        return WAITS
-    return BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED
+        return tr(WAITS)
+    return tr(BLIND if step.assignment.arm is Arm.BLIND else UNDRAFTED)
 
 
 def _rows_json(step: Step, draft: Draft | None, saved: Submission | None, aliases: Aliases) -> list[Json]:
@@ -287,7 +297,7 @@ def _lines_json(rows: Sequence[ScrutinyRow]) -> list[Json]:
         if row.kind is not RowKind.SCORE
     ]
     return lines + [
-        {"label": f"Added {row.kind}", "action": row.action, "text": row.text, "reason": row.reason}
+        {"label": tr(ADDED[row.kind]), "action": row.action, "text": row.text, "reason": row.reason}
         for row in rows
         if row.draft_row is None and row.kind is not RowKind.SCORE
     ]

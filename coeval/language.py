@@ -1,0 +1,127 @@
+"""The language that annotators read: the words of the catalogue for whoever is being answered.
+
+English is what the code says; ``coeval/locale/LANGUAGE/LC_MESSAGES/coeval.po`` says it in another language. The
+server sets the language of a request in one place (``coeval/ui/server/speaking.py``, and for events of Gradio
+``coeval/ui/panel.py``); everything else only calls ``tr`` and ``trn``. What goes into files, logs and the command line
+stays English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+
+SOURCE = "en"
+"""The language of the texts in the code."""
+
+LOCALE = Path(__file__).parent / "locale"
+
+_spoken: ContextVar[str] = ContextVar("spoken", default=SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language that annotators' pages can be in: its code, its own name, and which way it is written."""
+
+    code: str
+    name: str
+    direction: str
+    """``ltr`` or ``rtl``."""
+
+
+@cache
+def list_languages() -> dict[str, Language]:
+    """The languages there are catalogues of, by their codes; English first.
+
+    >>> list_languages()["en"].name, list_languages()["ar"].direction
+    ('English', 'rtl')
+    """
+    return {code: _describe(code) for code in _list_codes()}
+
+
+@cache
+def _list_codes() -> tuple[str, ...]:
+    return (SOURCE, *sorted(path.parts[-3] for path in LOCALE.glob("*/LC_MESSAGES/coeval.mo")))
+
+
+def _describe(code: str) -> Language:
+    with speaking(code):
+        # Translators: the name of this language, in this language
+        name = tr("English")
+        # Translators: how this language is written: ltr (left to right) or rtl (right to left)
+        return Language(code, name, tr("ltr"))
+
+
+@cache
+def _catalogue(code: str) -> NullTranslations:
+    if code == SOURCE:
+        return NullTranslations()
+    with (LOCALE / code / "LC_MESSAGES" / "coeval.mo").open("rb") as file:
+        return GNUTranslations(file)
+
+
+def choose_language(code: str) -> str:
+    """The code where there is a catalogue for it, else that of English.
+
+    >>> choose_language("ar"), choose_language("tlh"), choose_language("")
+    ('ar', 'en', 'en')
+    """
+    return code if code in _list_codes() else SOURCE
+
+
+def get_spoken() -> Language:
+    """The language that is spoken just now."""
+    return list_languages()[_spoken.get()]
+
+
+def speak(code: str) -> None:
+    """Go on in that language, as far as the current context reaches; one that has no catalogue here is English."""
+    _spoken.set(choose_language(code))
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Speak a language until the end of the block.
+
+    >>> with speaking("ar"):
+    ...     tr("Skip") == "Skip"
+    False
+    """
+    before = _spoken.get()
+    speak(code)
+    try:
+        yield
+    finally:
+        _spoken.set(before)
+
+
+def tr(text: str, /, **values: object) -> str:
+    """The text in the language spoken, its ``{names}`` filled in.
+
+    >>> tr("Page {at} of {pages}", at=1, pages=3)
+    'Page 1 of 3'
+    """
+    return _fill(_catalogue(_spoken.get()).gettext(text), values)
+
+
+def trn(one: str, many: str, n: int, /, **values: object) -> str:
+    """The form of a text that the language has for a number, which is ``{n}`` in it.
+
+    >>> trn("{n} line", "{n} lines", 1), trn("{n} line", "{n} lines", 1200)
+    ('1 line', '1,200 lines')
+    """
+    return _fill(_catalogue(_spoken.get()).ngettext(one, many, n), {"n": f"{n:,}", **values})
+
+
+def later(text: str) -> str:
+    """A text of the catalogue that ``tr`` says later, where it is stated in a table."""
+    return text
+
+
+def _fill(text: str, values: dict[str, object]) -> str:
+    return text.format_map(values) if values else text
