@@ -65,11 +65,11 @@ TERMS = Terms(
     code_declined="NO1",
     proof=Proof.LINK,
 )
-NAMES = {"CoEval", "Prolific", "Esc", "Ctrl", "Shift", "Enter", "Alt", "Set", "up", "DONE1"}
+NAMES = {"CoEval", "Prolific", "Esc", "Ctrl", "Shift", "Enter", "Alt", "Set", "up", "DONE"}
 """Latin words that Arabic keeps: names, and what is printed on keys."""
 
 ENGLISH_WORDS = """() => {
-    const shown = (node) => node.checkVisibility({ visibilityProperty: true });
+    const shown = (node) => node.checkVisibility({ visibilityProperty: true }) && node.closest('[lang]').lang === 'ar';
     const said = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {

@@ -37,7 +37,8 @@ export function growAll(...boxes) {
 /** Left and right move between the buttons of one group without choosing; the group is one Tab stop. */
 export function rovingGroup(group, buttons) {
   group.addEventListener('keydown', (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const turned = getComputedStyle(group).direction === 'rtl';
+    const step = { ArrowRight: turned ? -1 : 1, ArrowLeft: turned ? 1 : -1 }[event.key];
     const at = buttons.indexOf(event.target);
     if (!step || at < 0) return;
     event.preventDefault();
