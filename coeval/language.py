@@ -1,7 +1,7 @@
 """The language that annotators read: the words of the catalogue for whoever is being answered.
 
 English is what the code says; ``coeval/locale/LANGUAGE/LC_MESSAGES/coeval.po`` says it in another language. The
-server sets the language of a request in one place (``coeval/ui/server/speaking.py``, and for events of Gradio
+server sets the language of a request in one place (``coeval/ui/speaking.py``, and for events of Gradio
 ``coeval/ui/panel.py``); everything else only calls ``tr`` and ``trn``. What goes into files, logs and the command line
 stays English.
 """

@@ -28,9 +28,9 @@ from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import get_person, read_session
 from coeval.ui.server.signin import add_sign_in
-from coeval.ui.server.speaking import Speaking
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.ship_first import ShipFirst
+from coeval.ui.speaking import Speaking
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
 from coeval.ui.study_app.downloads import add_downloads
 from coeval.ui.study_app.judge.judge_routes import add_judge_files

@@ -181,6 +181,12 @@ def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
     assert page.locator(".wb-text").first.get_attribute("dir") == "auto"
     bars = [page.locator(part).bounding_box() for part in (".wb-read", ".wb-work")]
     assert bars[0]["x"] > bars[1]["x"], "the texts stand at the right, where reading begins"
+    first = page.get_by_role("tab", name=tr("Criteria")).bounding_box()
+    picker = page.locator("#task-picker").bounding_box()
+    assert first["x"] + first["width"] <= picker["x"] < page.locator("#brand").bounding_box()["x"]
+    page.locator(".rt-step").nth(2).focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(":focus").inner_text() == "4", "left is on, where numbers run to the left"
     page.keyboard.press("?")
     page.get_by_role("dialog", name=tr("Keys")).wait_for()
     assert_arabic(page)

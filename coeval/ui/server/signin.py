@@ -26,8 +26,8 @@ from coeval.ui.server.identity import (
     set_cookie,
 )
 from coeval.ui.server.pages import render_page
-from coeval.ui.server.speaking import list_ways
 from coeval.ui.server.waiting import WaitingRoom
+from coeval.ui.speaking import list_ways
 
 INVITED = {
     Role.OWNER: later("{name} invites you as an owner."),
