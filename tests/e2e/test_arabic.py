@@ -33,7 +33,7 @@ from coeval.study.crowd import plans
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from tests.browser.test_access import faults_in_both_themes
-from tests.support.screens.ui_steps import enter, settle
+from tests.support.screens.ui_steps import current, enter, settle
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.crowd_links import query
 
@@ -146,12 +146,18 @@ def ready(page: Page) -> None:
     page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
 
 
-def confirm(page: Page) -> None:
-    """Approve every line on the screen and confirm; the keys keep their Latin letters."""
+def confirm(page: Page, *, is_last: bool) -> None:
+    """Approve every line on the screen, confirm, and wait for the next; the keys keep their Latin letters."""
     ready(page)
+    before = current(page)
     for _ in range(page.locator(".rt-row").count()):
         page.keyboard.press("a")
     page.keyboard.press("Control+Enter")
+    for _ in range(0 if is_last else 1000):
+        if current(page) != before:
+            return
+        page.wait_for_timeout(20)
+    assert is_last, f"{before} is still on the screen"
 
 
 def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
@@ -167,10 +173,10 @@ def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
     page.locator("#ballot .rt-row").nth(1).wait_for()
     assert page.get_by_role("tab", name=tr("Criteria")).count() == 1
     assert_arabic(page)
-    page.locator("#ballot .rt-row").first.focus()
-    page.keyboard.press("a")
+    approve = page.locator("#ballot").get_by_role("radio", name=tr("Approve"))
+    approve.first.click()
     page.get_by_text(trn("{n} criterion still needs a decision", "", 1)).first.wait_for()
-    page.keyboard.press("a")
+    approve.nth(1).click()
     page.keyboard.press("Control+Enter")
     page.locator(".wb-status").get_by_text(re.compile(tr("Saved {time}", time=r"\d\d:\d\d"))).wait_for()
 
@@ -194,11 +200,7 @@ def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
     page.keyboard.press("Control+Enter")
     page.get_by_text(tr("approve, revise or delete it")).first.wait_for()
     for done in range(4):
-        confirm(page)
-        if done < 3:
-            page.wait_for_function("() => !document.querySelector('.rt-act:disabled')")
-            page.locator(".wb-status").get_by_text(re.compile(r"\d\d:\d\d")).wait_for()
-            ready(page)
+        confirm(page, is_last=done == 3)
     page.get_by_role("heading", name=tr("That was the last one. Thank you.")).wait_for()
     assert_arabic(page)
     for tab in ("Agreement", "Judge"):
@@ -220,9 +222,8 @@ def test_a_worker_goes_from_consent_to_the_code(page: Any, url: str, context: Co
     assert_arabic(page)
     page.keyboard.press("Control+Enter")
     page.locator(".ce-toast").get_by_text(tr("approve, revise or delete it")).wait_for()
-    for _ in range(4):
-        confirm(page)
-        page.wait_for_timeout(300)
+    for done in range(4):
+        confirm(page, is_last=done == 3)
     page.locator(".code").wait_for()
     page.get_by_text(trn("Thank you: you finished {n} instance, and all of it is saved.", "", 2)).wait_for()
     assert page.locator(".code").inner_text() == "DONE1"
