@@ -14,8 +14,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coeval.errors import StorageError
+from coeval.language import later, tr
 from coeval.study.access import Context
 from coeval.study.hosting.shipped import needs_shipping
+from coeval.ui.server.answers import tell
 
 LOOK_SECONDS = 0.02
 PATIENCE_SECONDS = 8.0
@@ -24,8 +26,8 @@ PATIENCE_SECONDS = 8.0
 OPENS = "/step"
 """How the path ends of what is asked for by POST and saves nothing of a person's."""
 
-SLOW = (
-    f"Your answer is stored, and after {PATIENCE_SECONDS:g} seconds not yet in its snapshot place. It is kept in this "
+SLOW = later(
+    "Your answer is stored, and after {seconds} seconds not yet in its snapshot place. It is kept in this "
     "browser and sent again until it is there."
 )
 
@@ -61,10 +63,10 @@ class ShipFirst:
         try:
             while needs_shipping(self.context, moment):
                 if time.monotonic() - moment > PATIENCE_SECONDS:
-                    return SLOW
+                    return tr(SLOW, seconds=f"{PATIENCE_SECONDS:g}")
                 await asyncio.sleep(LOOK_SECONDS)
         except StorageError as error:
-            return error.told
+            return tell(error)
         return ""
 
 

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from coeval.domain import Instance, Person, Task
 from coeval.errors import CoevalError, InputError
+from coeval.language import SOURCE, get_spoken, tr
 from coeval.rules.columns.images import ImageError, find_images, is_allowed, is_host, read_image
 from coeval.store import Database, Storage
 from coeval.store.queries import image_hosts
@@ -84,12 +85,18 @@ def _show(name: str, value: str, allowed: frozenset[str]) -> ShownImage:
     try:
         image = read_image(name, value)
     except ImageError as error:
-        return ShownImage(name, problem=str(error))
+        # what is wrong with a cell is for those who brought it, who read English
+        plain = tr("“{name}” cannot be shown: tell the people who run the study.", name=name)
+        return ShownImage(name, problem=str(error) if get_spoken().code == SOURCE else plain)
     if image.host and not is_allowed(image.host, allowed):
         return ShownImage(
             name,
-            problem=f"“{name}”: images from {image.host} are not shown here. An owner can allow this host in Set-up, "
-            "under Hosting.",
+            problem=tr(
+                "“{name}”: images from {host} are not shown here. An owner can allow this host in Set-up, under "
+                "Hosting.",
+                name=name,
+                host=image.host,
+            ),
         )
     return ShownImage(name, image.source)
 
