@@ -53,7 +53,9 @@ def accept(browser: TestClient, context: Context, name: str, role: Role = Role.A
 def test_an_invitation_leads_in_once(browser: TestClient, accounts_context: Context) -> None:
     token = invite(accounts_context, OPERATOR, Role.OWNER)
     page = browser.get(f"/invite/{token}")
-    assert page.status_code == 200 and "invites you as an owner" in page.text and COOKIE not in browser.cookies
+    assert (
+        page.status_code == 200 and "invites you as an owner" in page.text and COOKIE not in browser.cookies
+    )
     weak = browser.post(f"/invite/{token}", data={"name": "<b>Ana</b>", "password": "short"})
     assert weak.status_code == 422 and "at least 10" in weak.text and "<b>Ana" not in weak.text
     done = browser.post(f"/invite/{token}", data={"name": "Ana", "password": PASSWORD})
