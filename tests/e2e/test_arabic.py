@@ -68,6 +68,10 @@ TERMS = Terms(
 NAMES = {"CoEval", "Prolific", "Esc", "Ctrl", "Shift", "Enter", "Alt", "Set", "up", "DONE"}
 """Latin words that Arabic keeps: names, and what is printed on keys."""
 
+NOTHING_UNDER_WAY = """() => ![...document.querySelectorAll('.sr-only[role=status]')].some(
+    (node) => node.textContent.trim() === 'Loading')"""
+"""Gradio tells screen readers that an event is under way, in the browser's language."""
+
 ENGLISH_WORDS = """() => {
     const shown = (node) => node.checkVisibility({ visibilityProperty: true }) && node.closest('[lang]').lang === 'ar';
     const said = [];
@@ -134,6 +138,8 @@ def arabic() -> Iterator[None]:
 def assert_arabic(page: Page) -> None:
     """The page is marked as Arabic and runs from the right, says no English, and has no fault that axe finds."""
     page.wait_for_function("document.documentElement.lang === 'ar'")
+    settle(page)
+    page.wait_for_function(NOTHING_UNDER_WAY)
     settle(page)
     root = page.locator("html")
     assert (root.get_attribute("lang"), root.get_attribute("dir")) == ("ar", "rtl")
