@@ -92,7 +92,8 @@ def port(context: Context) -> Iterator[int]:
     """A server with limits small enough to be met in a test; no proxy is trusted, so loopback is counted."""
     protocol = build_protocol([], most=12, most_of_one=8, head_seconds=0.6)
     app = build_app(context)
-    app.user_middleware[0].kwargs["body_seconds"] = 0.6
+    (guard,) = (one for one in app.user_middleware if one.cls is Guard)
+    guard.kwargs["body_seconds"] = 0.6
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", http=protocol))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

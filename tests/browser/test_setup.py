@@ -75,6 +75,14 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.get_by_role("link", name="Set-up").click()
     expect(page.locator("#task-picker input")).to_have_value("Letters")
     expect(field(page, "task-name")).to_have_value("Letters")
+    # the language of the annotators' screens is chosen with the task
+    expect(field(page, "task-language")).to_have_value("English")
+    field(page, "task-language").click()
+    page.get_by_role("option", name="العربية").click()
+    page.get_by_role("button", name="Save task").click()
+    page.get_by_text("Saved: Letters").wait_for()
+    page.reload()
+    expect(field(page, "task-language")).to_have_value("العربية")
 
 
 FILE = """question,answer,model,gold_score,topic
