@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -87,10 +88,10 @@ ENGLISH_WORDS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
     """Three studies: one to scrutinise, one to vote in, one of a crowd."""
-    context = new_context(tmp_path_factory.mktemp("arabic"))
+    context = new_context(tmp_path)
     sign_in(context, "علا")
     import_study(context, OPERATOR, make_arabic(STUDY))
     vote = replace(make_arabic(VOTE), criteria=(), runs=())
@@ -122,7 +123,7 @@ def make_arabic(slug: str) -> Study:
     return Study(replace(TASK, slug=slug), instances, criteria, (run,))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def url(context: Context) -> Iterator[str]:
     with Running(context) as server:
         yield server.url
