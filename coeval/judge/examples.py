@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coeval.domain import Criterion, Task
-from coeval.judge.fitted import Example
+from coeval.judge.parts import Example
 from coeval.llm.prompting.fencing import neutralise
 
 

@@ -7,49 +7,21 @@ person should see. ``Fitted`` applies them in this order.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from coeval.judge.labels import PROBABILITIES
+from coeval.judge.parts import Example, Name, Part, Text, mark_document
 
 Numbers = npt.NDArray[np.float64]
 
-Name = Annotated[str, Field(min_length=1, max_length=10_000)]
-Text = Annotated[str, Field(max_length=200_000)]
 Positive = Annotated[float, Field(gt=0)]
 Confidence = Literal["samples", "jury", "probability"]
-
-
-class Part(BaseModel):
-    """Base of all parts: frozen, finite numbers only, and a field that is not known is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Example(Part):
-    """A worked example for the judge's prompt: a case, the score people gave it, and why.
-
-    ``document`` is ``mark_document`` of where it came from: enough to keep it out of questions on the same document,
-    not enough to tell which document it was.
-    """
-
-    input: Text
-    output: Text
-    criterion: Name
-    score: float
-    reason: Text = ""
-    document: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-def mark_document(document: object, salt: str) -> str:
-    """A document's id as a salted SHA-256, in hexadecimal digits."""
-    return hashlib.sha256(f"{salt}\x1f{document}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Member(Part):

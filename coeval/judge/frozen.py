@@ -7,10 +7,11 @@ import json
 
 from coeval.judge.certificate.rivals import as_number
 from coeval.judge.certificate.schema import Hash, Number
-from coeval.judge.fitted import Fitted, Part
+from coeval.judge.fitted import Fitted
 from coeval.judge.labels import Labels
 from coeval.judge.learning.baselines import baselines
 from coeval.judge.learning.learn import Study
+from coeval.judge.parts import Part
 
 CANDIDATES = {
     "isotonic": "a map that only rises (isotonic)",

@@ -15,7 +15,8 @@ from coeval.domain import Instance
 from coeval.judge.artifact.building import describe_questions
 from coeval.judge.artifact.files import load_judge, write_judge
 from coeval.judge.artifact.schema import Question
-from coeval.judge.fitted import Example, Fitted, mark_document
+from coeval.judge.fitted import Fitted
+from coeval.judge.parts import Example, mark_document
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of, score_of
 from tests.support.studies.judge_files import CRITERIA, SALT, make_judge, make_protocol

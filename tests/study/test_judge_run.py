@@ -20,13 +20,12 @@ from coeval.judge.fitted import (
     Bench,
     Calibration,
     Deferral,
-    Example,
     Fitted,
     Isotonic,
     Jury,
     Member,
-    mark_document,
 )
+from coeval.judge.parts import Example, mark_document
 from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from coeval.domain import Criterion, Instance, Task
 from coeval.errors import InputError
 from coeval.judge.artifact.schema import Asking, JudgeCriterion, JudgeTask, Question, Sample
-from coeval.judge.fitted import mark_document
+from coeval.judge.parts import mark_document
 from coeval.llm.prompting.template_files import read_whole
 from coeval.llm.protocols.protocol import Protocol, Questions
 

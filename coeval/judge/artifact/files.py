@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from coeval.errors import InputError
 from coeval.judge.artifact.schema import KIND, VERSION, JudgeFile
-from coeval.judge.fitted import Example
+from coeval.judge.parts import Example
 
 MAX_BYTES = 50_000_000
 """Largest judge.json, in bytes."""

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from coeval.domain import ColumnRole, Criterion, Guide, Scale, Task
-from coeval.judge.fitted import Fitted, Name, Part, Text
+from coeval.judge.fitted import Fitted
+from coeval.judge.parts import Name, Part, Text
 
 KIND: Literal["coeval-judge"] = "coeval-judge"
 VERSION: Literal[1] = 1

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from coeval.judge.fitted import Part
+from coeval.judge.parts import Part
 
 VERSION: Literal[1] = 1
 

@@ -9,8 +9,8 @@ from coeval.domain import Instance
 from coeval.errors import InputError, ModelError
 from coeval.judge.answers import summarise_answers
 from coeval.judge.examples import with_examples
-from coeval.judge.fitted import Example
 from coeval.judge.learning.examples import Question, Verdict
+from coeval.judge.parts import Example
 from coeval.llm.protocols.protocol import Brief, Item, Protocol
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.llm.running.judging import Judged, judge_item

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from coeval.judge.fitted import Example, mark_document
 from coeval.judge.labels import JUDGES, PROBABILITIES, Labels
 from coeval.judge.learning.lines import FOLDS, fold_documents
+from coeval.judge.parts import Example, mark_document
 
 MAX_SHOWN = 1500
 """Characters of an input or output that an example shows; the middle of longer texts is left out."""

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from coeval.judge.fitted import Confidence, Deferral, Example, Fitted, Jury
+from coeval.judge.fitted import Confidence, Deferral, Fitted, Jury
 from coeval.judge.labels import PROBABILITIES, Labels
 from coeval.judge.learning import calibration, jury
 from coeval.judge.learning.deferral import fit_deferral, known_kinds, separation
@@ -22,6 +22,7 @@ from coeval.judge.learning.keeping import RATE, Comparison, compare, told_why
 from coeval.judge.learning.lines import FOLDS, Fold, deal, join_tables, judged_lines
 from coeval.judge.learning.measures import Measures, measure
 from coeval.judge.learning.raters import Seen
+from coeval.judge.parts import Example
 
 EXAMPLES, JURY, CALIBRATION, DEFERRAL = "examples", "jury", "calibration", "when to ask a person"
 MANY_STEPS = 11

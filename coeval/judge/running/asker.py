@@ -12,7 +12,7 @@ from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.judge.artifact.schema import Asking, JudgeFile
 from coeval.judge.examples import with_examples
-from coeval.judge.fitted import Example, mark_document
+from coeval.judge.parts import Example, mark_document
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.protocols.protocol import Brief, Protocol
 from coeval.llm.protocols.registry import build_protocol, get_protocol

@@ -8,7 +8,7 @@ from dataclasses import replace
 from coeval.domain import Instance
 from coeval.domain.seals import RunExample
 from coeval.judge.examples import with_examples
-from coeval.judge.fitted import Example
+from coeval.judge.parts import Example
 from coeval.llm.protocols.protocol import Protocol
 from coeval.llm.protocols.registry import build_protocol
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from coeval.domain import CriteriaSet, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
-from coeval.judge.fitted import Example
 from coeval.judge.learning.examples import Correction, choose_corrections, make_example
+from coeval.judge.parts import Example
 from coeval.llm.protocols.registry import get_protocol
 from coeval.store import Database
 from coeval.store.queries.drafting import drafts

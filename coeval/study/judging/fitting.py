@@ -10,7 +10,6 @@ from coeval.domain.seals import FittedJudge, Part, RunExample, Seal
 from coeval.errors import InputError, NotFoundError
 from coeval.judge.certificate.proving import hash_table
 from coeval.judge.certificate.rivals import as_number
-from coeval.judge.fitted import Example
 from coeval.judge.frozen import (
     FrozenJudge,
     describe_baselines,
@@ -19,6 +18,7 @@ from coeval.judge.frozen import (
     list_members,
 )
 from coeval.judge.learning.learn import Study, Wishes, learn, learn_beside_examples
+from coeval.judge.parts import Example
 from coeval.store import Database
 from coeval.store.queries import criteria
 from coeval.store.queries.drafting import drafts

@@ -11,9 +11,9 @@ from coeval.domain import Instance, Task
 from coeval.domain.seals import Seal
 from coeval.judge.artifact.building import mark_output
 from coeval.judge.artifact.schema import Label
-from coeval.judge.fitted import mark_document
 from coeval.judge.labels import Labels
 from coeval.judge.learning.lines import KEYS, people_lines
+from coeval.judge.parts import mark_document
 from coeval.store import Database
 from coeval.store.queries import tasks
 

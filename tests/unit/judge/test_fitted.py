@@ -17,7 +17,6 @@ from coeval.judge.fitted import (
     Bench,
     Calibration,
     Deferral,
-    Example,
     Feature,
     Fitted,
     Isotonic,
@@ -25,9 +24,9 @@ from coeval.judge.fitted import (
     Linear,
     Member,
     Ordinal,
-    mark_document,
 )
 from coeval.judge.labels import Labels
+from coeval.judge.parts import Example, mark_document
 
 PEOPLE = pd.DataFrame(
     {

@@ -13,7 +13,8 @@ from coeval.errors import InputError
 from coeval.judge.artifact import files
 from coeval.judge.artifact.building import describe_questions
 from coeval.judge.artifact.files import load_judge, parse_judge, write_judge
-from coeval.judge.fitted import Calibration, Example, Fitted, Isotonic, mark_document
+from coeval.judge.fitted import Calibration, Fitted, Isotonic
+from coeval.judge.parts import Example, mark_document
 from tests.support.studies.judge_files import SALT, make_judge, make_protocol
 
 KEY = "sk-proj-a1b2c3d4e5f6g7h8i9j0"

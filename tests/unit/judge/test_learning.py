@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 from coeval.domain import Scale
 from coeval.errors import InputError
-from coeval.judge.fitted import Fitted, Isotonic, Linear, Ordinal, mark_document
+from coeval.judge.fitted import Fitted, Isotonic, Linear, Ordinal
 from coeval.judge.labels import Labels
 from coeval.judge.learning.baselines import baselines
 from coeval.judge.learning.calibration import learn_maps
@@ -30,6 +30,7 @@ from coeval.judge.learning.learn import Wishes, learn, learn_with_examples
 from coeval.judge.learning.lines import deal, judged_lines
 from coeval.judge.learning.measures import measure
 from coeval.judge.learning.raters import Seen
+from coeval.judge.parts import mark_document
 from tests.benchmarks.judge_null import DOCUMENTS, LEVEL, guarantee
 from tests.support.studies.simulated_judges import simulate_labels, simulate_lines
 
