@@ -35,6 +35,7 @@ class Store:
 
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self.path, self.read_only = Path(path), read_only
+        self._log = self.path.with_name(self.path.name + "-wal")
         self._lock = threading.RLock()
         self._local = threading.local()
         with translated(self.path):
@@ -86,8 +87,7 @@ class Store:
             )
 
     def _get_identity(self) -> tuple[Identity | None, Identity | None]:
-        log = self.path.with_name(self.path.name + "-wal")
-        return get_identity(self.path), None if self.read_only else get_identity(log)
+        return get_identity(self.path), None if self.read_only else get_identity(self._log)
 
     def check_place(self) -> None:
         """Refuse to work on a file that nobody will find again.
