@@ -313,6 +313,16 @@ class StudyFrames:
         )
 
 
+def count_submissions(study: StudyFrames) -> int:
+    """How many evaluations were submitted, with a score or without."""
+    return len(study.scores)
+
+
+def list_criteria(study: StudyFrames) -> list[str]:
+    """The criteria's texts."""
+    return list(study.criteria)
+
+
 def places_in(index: pd.Index[Any], column: pd.Series[Any]) -> Codes:
     """The place in ``index`` of each value, -1 where it is not there; each category is looked up once."""
     if not isinstance(column.dtype, pd.CategoricalDtype):

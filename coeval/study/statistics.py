@@ -157,7 +157,7 @@ def get_table_files(context: Context, person: Person, slug: str, kind: str) -> d
 def compute_apart(context: Context) -> Readings:
     """Have large reports computed by processes of their own from here on, as a server does."""
     readings = get_readings(context.store)
-    readings.apart = True
+    readings.compute_apart()
     return readings
 
 

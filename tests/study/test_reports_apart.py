@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from coeval.store.engines.files import connect
 from coeval.study.access import OPERATOR, Context
 from coeval.study.computing import readings as kept
 from coeval.study.computing.helper import HelperEndedError
-from coeval.study.computing.readings import Readings
+from coeval.study.computing.readings import Reading, Readings, Statistic
 from coeval.study.importing.importing import import_study
 from coeval.study.statistics import (
     EVERY,
@@ -26,7 +27,7 @@ from coeval.study.statistics import (
     get_report,
     get_statistic,
 )
-from coeval.ui.study_app.agreement.sections import get_pages
+from coeval.ui.study_app.agreement.sections import SECTIONS, get_pages
 from tests.support.studies.scored_study import scored
 
 RESEARCHER = Person("Rita", Role.RESEARCHER)
@@ -151,3 +152,31 @@ def test_a_file_that_is_gone_is_told(context: Context, apart: Readings, tmp_path
     assert apart._waiting is not None
     with pytest.raises(HelperEndedError):
         apart._waiting.open(tmp_path / "none.db", "demo")
+
+
+def test_no_statistic_of_the_page_has_the_process_load_the_interface(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[str] = set()
+    compute = Reading.compute
+
+    def note(reading: Reading, statistic: Statistic, tables: tuple[str, ...] = ()) -> Any:
+        asked.add(getattr(statistic, "statistic", statistic).__module__)
+        return compute(reading, statistic, tables)
+
+    monkeypatch.setattr(Reading, "compute", note)
+    for section in SECTIONS:
+        list(get_pages(context, RESEARCHER, "demo", section))
+    assert "coeval.stats.report.agreement" in asked
+    assert {name for name in asked if not name.startswith("coeval.stats.")} == set()
+
+
+def test_a_server_on_a_large_file_has_the_first_process_load_at_once(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Readings] = []
+    monkeypatch.setattr(Readings, "stand_by", lambda readings: begun.append(readings))
+    compute_apart(context)
+    assert begun == []
+    monkeypatch.setattr(kept, "LARGE", 10)
+    assert begun == [compute_apart(context)]

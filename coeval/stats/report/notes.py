@@ -130,6 +130,11 @@ def value_name(place: str) -> str:
     return f"{name} ({', '.join(of)})" if of else name
 
 
+def list_notes(study: StudyFrames) -> list[str]:
+    """What was left out of the whole report, for a page: one of its sections does not look at the others."""
+    return list(study_notes(study))
+
+
 def study_notes(study: StudyFrames) -> Iterator[str]:
     """What was left out of the whole report, and how to read it."""
     yield _sampled(study)

@@ -75,7 +75,9 @@ class Helper:
         return opened
 
     def compute(self, statistic: Statistic, tables: tuple[str, ...]) -> Any:
-        """The result of a pure function of the frames, which pickle can name; what it raises is raised here.
+        """The result of a pure function of the frames; what it raises is raised here.
+
+        The process finds it by its module, and loads that: it stands with the statistics and not with a page.
 
         Raises:
             HelperEndedError: the process has ended.

@@ -34,6 +34,9 @@ LARGE = 50_000
 QUICK_SECONDS = 2.0
 """A report that takes no longer is waited for rather than shown as it was."""
 
+STAND_BY_SECONDS = 3.0
+"""How long after a report the process that waits for the next one loads: until then a page is drawn."""
+
 REST = 5.0
 """How many times as long as the last reading took passes before the next is made, while people save."""
 
@@ -118,6 +121,7 @@ class Readings:
         self._renewed: set[int] = set()
         """The tasks of which a newer reading is on its way."""
         self._waiting: Helper | None = None
+        self._soon: threading.Timer | None = None
         self._lock = threading.Lock()
 
     def get(self, task: Task, fingerprint: Fingerprint, *, newest: bool = False) -> Reading:
@@ -155,7 +159,7 @@ class Readings:
         if helper is None or not helper.alive:
             helper = Helper()
         opened = helper.open(self.store.address, task.slug)
-        self.stand_by()
+        self._stand_by_soon()
         return Reading(self.store, task, opened.fingerprint, helper, seconds=opened.seconds)
 
     def _keep(self, reading: Reading) -> Reading:
@@ -195,9 +199,27 @@ class Readings:
             if self._waiting is None or not self._waiting.alive:
                 self._waiting = Helper()
 
+    def compute_apart(self) -> None:
+        """Have large reports computed by processes of their own from here on; the first loads now if one is due."""
+        self.apart = True
+        with self.store.read() as db:
+            large = self._is_large(reports.get_fingerprint(db, 0))
+        if large:
+            self.stand_by()
+
+    def _stand_by_soon(self) -> None:
+        with self._lock:
+            if self._soon is not None:
+                self._soon.cancel()
+            self._soon = threading.Timer(STAND_BY_SECONDS, self.stand_by)
+            self._soon.daemon = True
+            self._soon.start()
+
     def close(self) -> None:
         """End every process."""
         with self._lock:
+            if self._soon is not None:
+                self._soon.cancel()
             waiting, self._waiting = self._waiting, None
             readings = list(self._newest.values())
             self._newest.clear()

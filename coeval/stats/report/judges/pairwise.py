@@ -211,3 +211,8 @@ def pairwise_tables(section: list[PairwiseRun]) -> list[Table]:
             pd.DataFrame(orders),
         ),
     ]
+
+
+def list_compared(study: StudyFrames) -> list[Table]:
+    """The tables of the comparisons alone, which need nobody's scores."""
+    return pairwise_tables(pairwise_section(study))

@@ -11,7 +11,7 @@ import pandas as pd
 from coeval.stats.agreement.clustered import ACCEPTABLE, TENTATIVE
 from coeval.stats.behaviour.actions import ActionRates
 from coeval.stats.estimates.results import Estimate
-from coeval.stats.frames import LLM, StudyFrames
+from coeval.stats.frames import LLM, list_criteria
 from coeval.stats.report.activity import actions_section, score_change_section
 from coeval.stats.report.agreement import (
     AgreementSection,
@@ -62,11 +62,6 @@ def build(get: Get) -> Iterator[Page]:
         figures=[*page.figures, *_acted(actions)],
         whole=True,
     )
-
-
-def list_criteria(study: StudyFrames) -> list[str]:
-    """The criteria's texts."""
-    return list(study.criteria)
 
 
 def _acted(actions: ActionRates) -> list[Figure]:

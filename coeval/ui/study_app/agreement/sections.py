@@ -11,10 +11,10 @@ import pandas as pd
 from coeval.domain import Person
 from coeval.errors import NotFoundError
 from coeval.stats.basis import Basis, Choices, OnBasis, list_choices
-from coeval.stats.frames import StudyFrames
+from coeval.stats.frames import StudyFrames, count_submissions
 from coeval.stats.report.assistance import draft_effects_section
-from coeval.stats.report.judges.pairwise import pairwise_section, pairwise_tables
-from coeval.stats.report.notes import study_notes
+from coeval.stats.report.judges.pairwise import list_compared
+from coeval.stats.report.notes import list_notes
 from coeval.stats.report.registry import list_tables
 from coeval.stats.report.tables import Table
 from coeval.study.access import Context
@@ -177,11 +177,6 @@ def _show_table(table: Table) -> Node | None:
     return data_table(table.title, _as_texts(table.frame), table.note)
 
 
-def list_compared(study: StudyFrames) -> list[Table]:
-    """The comparisons of outputs, which need nobody's scores."""
-    return pairwise_tables(pairwise_section(study))
-
-
 def _as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Numbers as the page writes them, headings as words."""
     words = frame.map(lambda value: shown(value).split(":")[0] if isinstance(value, float) else str(value))
@@ -204,12 +199,3 @@ def get_figure(
             return figure_named
     known = ", ".join(figure.name for figure in page.figures) or "none yet"
     raise NotFoundError(f"There is no chart “{name[:80]}”; this section has: {known}.")
-
-
-def count_submissions(study: StudyFrames) -> int:
-    return len(study.scores)
-
-
-def list_notes(study: StudyFrames) -> list[str]:
-    """What was left out of every section."""
-    return list(study_notes(study))
