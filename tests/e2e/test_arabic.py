@@ -195,6 +195,10 @@ def test_an_annotator_signs_in_votes_and_scrutinises_to_the_end(
     assert page.locator(".wb-text").first.get_attribute("dir") == "auto"
     bars = [page.locator(part).bounding_box() for part in (".wb-read", ".wb-work")]
     assert bars[0]["x"] > bars[1]["x"], "the texts stand at the right, where reading begins"
+    arrow, text = (
+        page.locator(f"#task-picker {part}").bounding_box() for part in (".dropdown-arrow", "input")
+    )
+    assert arrow["x"] < text["x"] + text["width"] / 2, "the picker's arrow stands at the end, not on the name"
     first = page.get_by_role("tab", name=tr("Criteria")).bounding_box()
     picker = page.locator("#task-picker").bounding_box()
     assert first["x"] + first["width"] <= picker["x"] < page.locator("#brand").bounding_box()["x"]
