@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Person
+from coeval.domain import Ask, Draft, DraftStatus, ImportedDraft, Instance, Person
 from coeval.errors import UnreachableError
 from coeval.llm.protocols.protocol import Item, Judgment
 from coeval.llm.running.judging import UNFORESEEN, Judged, judge_item, without_asking_again
@@ -170,15 +170,20 @@ class _Work:
             raise
 
     async def _judge(self, item: Item) -> _Judged:
+        instance, attempts = outlast(lambda: self._read(item))
+        ask = ask_further(self.ask, max(attempts.values()))
+        judged = await judge_item(self.prepared.beside(instance), ask, item, instance, RETRY)
+        return _Judged(item.instance, attempts, judged)
+
+    def _read(self, item: Item) -> tuple[Instance, dict[int, int]]:
+        """The instance, and by criterion the number of the attempt that comes next."""
         with self.context.store.read() as db:
             instance = tasks.get_instance(db, item.instance)
             run = self.prepared.run.id
             count = comparisons.next_attempt if self.prepared.protocol.compares else drafts.next_attempt
             attempts = {number: count(db, run, item.instance, number) for number in item.criteria}
         assert instance is not None
-        ask = ask_further(self.ask, max(attempts.values()))
-        judged = await judge_item(self.prepared.beside(instance), ask, item, instance, RETRY)
-        return _Judged(item.instance, attempts, judged)
+        return instance, attempts
 
     def store(self, outcomes: Sequence[Outcome[Item, _Judged]]) -> None:
         """Write what came; a judgment that cannot be written becomes unscored and holds no other up."""

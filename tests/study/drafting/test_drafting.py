@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from coeval.domain import DraftStatus, Job, JobState, Person, Study
-from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError
+from coeval.errors import InputError, ModelError, NotAllowedError, NotFoundError, UnreachableError
 from coeval.llm.running import runner
 from coeval.llm.running.ledger import Prices
 from coeval.llm.running.runner import Patience
 from coeval.store.queries import tasks
-from coeval.store.queries.drafting import drafts, jobs
+from coeval.store.queries.drafting import calls, drafts, jobs
 from coeval.study.access import Context
 from coeval.study.drafting import batches, helping
 from coeval.study.drafting.assistants import correlate_run
@@ -99,6 +99,25 @@ def test_half_an_emoji_in_an_answer_stops_nothing(context: Context, ready: Perso
         report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="half")))
     assert report.complete and report.unscored == 0
     assert {draft.rows[0].text for draft in latest(context, "half")} == {"Fine \ufffd"}
+
+
+@pytest.mark.parametrize(("module", "name"), [(tasks, "get_instance"), (calls, "get_answer")])
+def test_a_reading_that_the_restart_of_the_database_cuts_off_is_tried_again(
+    context: Context, ready: Person, monkeypatch: pytest.MonkeyPatch, module: Any, name: str
+) -> None:
+    real, asked = getattr(module, name), Counter[str]()
+
+    def read(*given: Any) -> Any:
+        asked[name] += 1
+        if asked[name] == 3:
+            raise UnreachableError("The server closed the connection.")
+        return real(*given)
+
+    monkeypatch.setattr(module, name, read)
+    with start_stub(default_reply) as stub:
+        report = asyncio.run(run_drafting(connected(context, stub), ready, "demo", RunSettings(label="cut")))
+        assert (report.complete, report.done, stub.paid) == (True, 8, 8), report
+    assert asked[name] > 3
 
 
 def test_a_draft_that_cannot_be_stored_becomes_unscored_and_holds_no_other_up(

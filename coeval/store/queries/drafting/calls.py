@@ -88,8 +88,11 @@ class StoredLedger:
         self._store = store
 
     def get_answer(self, request_hash: str, sample: int, endpoint: str = "") -> Call | None:
-        with self._store.read() as db:
-            return get_answer(db, request_hash, sample, endpoint)
+        def read() -> Call | None:
+            with self._store.read() as db:
+                return get_answer(db, request_hash, sample, endpoint)
+
+        return outlast(read)
 
     def list_recent(self, model: str, endpoint: str) -> list[Call]:
         with self._store.read() as db:
