@@ -61,7 +61,8 @@ class GroupCommit(Generic[T]):
 
     def _note(self, written: asyncio.Future[None]) -> None:
         if not written.cancelled():
-            self._failure = self._failure or written.exception()
+            error = written.exception()  # asked of each: asyncio logs the ones that nobody asked
+            self._failure = self._failure or error
 
     async def _drain(self) -> None:
         try:
