@@ -18,14 +18,12 @@ from coeval.domain import (
     Instance,
     Origin,
     Plan,
-    Proof,
     Proposal,
     Quote,
     RowKind,
     Run,
     Study,
     Task,
-    Terms,
 )
 from coeval.language import speaking, tr, trn
 from coeval.study.access import OPERATOR, Context
@@ -36,7 +34,7 @@ from coeval.study.people.sessions import sign_in
 from tests.browser.test_access import faults_in_both_themes
 from tests.support.screens.ui_steps import current, enter, settle
 from tests.support.serving.server import Running, new_context
-from tests.support.studies.crowd_links import query
+from tests.support.studies.crowd_links import ARABIC_TERMS, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -57,14 +55,6 @@ TASK = Task(
     output_field="الجواب",
     guidelines="# القواعد\n\nاقرأ كل نص قبل أن تقرر.",
     language="ar",
-)
-TERMS = Terms(
-    consent="نحتفظ بما تقرره.",
-    guidelines="# القواعد\n\nاقرأ كل نص قبل أن تقرر.",
-    service="prolific",
-    code_done="DONE1",
-    code_declined="NO1",
-    proof=Proof.LINK,
 )
 NAMES = {"CoEval", "Prolific", "Esc", "Ctrl", "Shift", "Enter", "Alt", "Set", "up", "DONE"}
 """Latin words that Arabic keeps: names, and what is printed on keys."""
@@ -98,7 +88,7 @@ def context(tmp_path: Path) -> Context:
     import_study(context, OPERATOR, vote)
     rounds.open_round(context, OPERATOR, VOTE, [Proposal(text, Origin.HUMAN) for text in CRITERIA])
     import_study(context, OPERATOR, make_arabic(CROWD))
-    plans.set_plan(context, OPERATOR, CROWD, Plan(per_instance=1, batch=2, quota=2, terms=TERMS))
+    plans.set_plan(context, OPERATOR, CROWD, Plan(per_instance=1, batch=2, quota=2, terms=ARABIC_TERMS))
     return context
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from coeval.domain import Plan, Proof, StudyState, Terms
+from coeval.domain import Plan, StudyState
 from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
@@ -16,24 +16,13 @@ from coeval.study.crowd import exams, plans
 from coeval.study.importing.importing import import_study
 from tests.conftest import make_study
 from tests.support.serving.server import Running
-from tests.support.studies.crowd_links import query
+from tests.support.studies.crowd_links import ARABIC_TERMS, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-TERMS = Terms(
-    consent="نحتفظ بما تقرره.",
-    guidelines="# القواعد\n\nاقرأ كل نص قبل أن تقرر.",
-    service="prolific",
-    code_done="DONE1",
-    code_declined="NO1",
-    code_full="FULL1",
-    code_blocked="BLOCK1",
-    proof=Proof.LINK,
-    warn_after=5,
-    block_after=1,
-)
+TERMS = replace(ARABIC_TERMS, code_full="FULL1", code_blocked="BLOCK1", warn_after=5, block_after=1)
 
 
 class Host:

@@ -35,7 +35,7 @@ QUICK_SECONDS = 2.0
 """A report that takes no longer is waited for rather than shown as it was."""
 
 STAND_BY_SECONDS = 3.0
-"""How long after a report the process that waits for the next one loads: until then a page is drawn."""
+"""How long after a report the process for the next one is started: its imports would slow the page's drawing."""
 
 REST = 5.0
 """How many times as long as the last reading took passes before the next is made, while people save."""
@@ -200,7 +200,10 @@ class Readings:
                 self._waiting = Helper()
 
     def compute_apart(self) -> None:
-        """Have large reports computed by processes of their own from here on; the first loads now if one is due."""
+        """Have large reports computed by processes of their own from here on.
+
+        Where the file is large already, the first process starts at once, so that nobody waits for its imports.
+        """
         self.apart = True
         with self.store.read() as db:
             large = self._is_large(reports.get_fingerprint(db, 0))

@@ -1,8 +1,18 @@
-"""What tests of crowd studies share: links as Prolific makes them."""
+"""What tests of crowd studies share: links as Prolific makes them, and terms in Arabic."""
 
 from __future__ import annotations
 
+from coeval.domain import Proof, Terms
 from coeval.study.crowd.proof import Link
+
+ARABIC_TERMS = Terms(
+    consent="نحتفظ بما تقرره.",
+    guidelines="# القواعد\n\nاقرأ كل نص قبل أن تقرر.",
+    service="prolific",
+    code_done="DONE1",
+    code_declined="NO1",
+    proof=Proof.LINK,
+)
 
 
 def pid(number: int) -> str:
