@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
+from coeval.stats.estimates.later import special
 from coeval.stats.estimates.results import Estimate
 from coeval.stats.rating_matrix import Codes, Numbers
 
@@ -103,7 +103,7 @@ def _undefined(systems: Sequence[str], reason: str) -> Strengths:
 def _estimate(value: float, se: float | None, groups: int, level: float, details: dict[str, Any]) -> Estimate:
     if se is None:
         return Estimate(value, **details, ci_reason="there are fewer than two documents")
-    reach = float(student.ppf((1 + level) / 2, groups - 1)) * se
+    reach = float(special.stdtrit(groups - 1, (1 + level) / 2)) * se
     return Estimate(value, **details, se=se, ci_low=value - reach, ci_high=value + reach)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,20 +15,9 @@ Block = Callable[[tuple[Any, ...]], npt.NDArray[Any]]
 """Turns the values of one column, of some rows, into an array."""
 
 
-class Texts:
-    """A column of few different texts: each is kept once, the rows hold its number."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def __call__(self, values: tuple[Any, ...]) -> npt.NDArray[Any]:
-        numbers = self.numbers
-        for value in dict.fromkeys(values):
-            numbers.setdefault(value, len(numbers))
-        return np.array([numbers[value] for value in values], dtype=np.int32)
-
-    def column(self, codes: npt.NDArray[Any]) -> pd.Categorical:
-        return _categories(codes, list(self.numbers))
+def is_among(ids: npt.NDArray[Any], known: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Which of the ids are known ones."""
+    return np.isin(ids, np.fromiter(known, np.int64))
 
 
 def named(ids: npt.NDArray[Any], names: Mapping[int, str]) -> pd.Categorical:
@@ -49,11 +38,21 @@ def _categories(codes: npt.NDArray[Any], names: Sequence[str]) -> pd.Categorical
 
 def read_numbers(values: tuple[Any, ...]) -> npt.NDArray[Any]:
     """Numbers, nan where missing."""
-    return np.array(values, dtype=float)
+    if _are_missing(values):
+        return np.full(len(values), np.nan)
+    try:
+        return np.fromiter(values, float, len(values))
+    except TypeError:  # some are missing
+        return np.array(values, dtype=float)
 
 
 def read_whole(values: tuple[Any, ...]) -> npt.NDArray[Any]:
-    return np.array(values, dtype=np.int64)
+    return np.fromiter(values, np.int64, len(values))
+
+
+def read_small(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Whole numbers under 128."""
+    return np.fromiter(values, np.int8, len(values))
 
 
 def read_flags(values: tuple[Any, ...]) -> npt.NDArray[Any]:
@@ -68,12 +67,43 @@ def read_texts(values: tuple[Any, ...]) -> npt.NDArray[Any]:
 
 def read_times(values: tuple[Any, ...]) -> npt.NDArray[Any]:
     """Times of ISO 8601 as UTC, to the millisecond; NaT where missing."""
+    if _are_missing(values):
+        return np.full(len(values), "NaT", dtype="datetime64[ms]")
+    there = [value for value in values if value is not None]
+    moments = _read_written(there)
+    if moments is None:
+        parsed = pd.to_datetime(pd.Series(there, dtype=object), format="ISO8601", utc=True)
+        moments = np.asarray(parsed.dt.tz_localize(None).to_numpy(dtype="datetime64[ms]"))
+    if len(there) == len(values):
+        return moments
+    spread = np.full(len(values), "NaT", dtype="datetime64[ms]")
+    spread[[value is not None for value in values]] = moments
+    return spread
+
+
+WRITTEN = "2026-01-31T09:30:00.000Z"
+"""The one form that CoEval writes times in."""
+
+
+def _read_written(texts: list[str]) -> npt.NDArray[Any] | None:
+    """Times that all are of the form ``WRITTEN``, three times as fast as text by text; None where one is not."""
+    width, joined = len(WRITTEN), "".join(texts)
+    if len(joined) != width * len(texts) or not joined.isascii() or joined.count("Z") != len(texts):
+        return None
+    characters = np.frombuffer(joined.encode(), dtype="S1").reshape(-1, width)
+    if not (characters[:, -1] == b"Z").all():
+        return None
     try:
-        # in the one form that times are written in, the letter at the end left out
-        return np.array(values, dtype="U23").astype("datetime64[ms]")
+        # numpy knows no zone: the letter at the end is left out
+        whole = np.ascontiguousarray(characters[:, :-1]).view(f"S{width - 1}").ravel()
+        return whole.astype("datetime64[ms]")
     except ValueError:
-        moments = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601", utc=True)
-        return np.asarray(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[ms]"))
+        return None
+
+
+def _are_missing(values: tuple[Any, ...]) -> bool:
+    """Whether no value is there, as in the many columns that few studies fill."""
+    return bool(values) and values[0] is None and values.count(None) == len(values)
 
 
 def read_columns(result: reports.Result, kinds: Mapping[str, Block]) -> dict[str, npt.NDArray[Any]]:

@@ -20,11 +20,12 @@ from coeval.store.queries.people import people
 from coeval.store.queries.people.members import list_groups
 from coeval.study.computing.columns import (
     Block,
-    Texts,
+    is_among,
     named,
     read_columns,
     read_flags,
     read_numbers,
+    read_small,
     read_times,
     read_whole,
 )
@@ -41,11 +42,11 @@ SCORE_KINDS: dict[str, Block] = {
     "annotator": read_whole,
     "instance": read_whole,
     "criterion": read_whole,
+    "what": read_small,
     "score": read_numbers,
     "draft_score": read_numbers,
     "shown_score": read_numbers,
     "first_score": read_numbers,
-    "line_caught": read_numbers,
     "active_ms": read_numbers,
     "opened_at": read_times,
     "submitted_at": read_times,
@@ -118,18 +119,21 @@ def _read_saved(
     db: Database, task: Task, criteria_set: int, instances: dict[int, str], texts: dict[int, str]
 ) -> pd.DataFrame:
     """A row for each latest submission; every name and text in it is kept once."""
-    arm, planted = Texts(), Texts()
-    kinds: dict[str, Block] = {**SCORE_KINDS, "arm": arm, "planted_error": planted}
     result = reports.read(db, reports.SCORES, task=task.id, criteria_set=criteria_set)
-    columns: dict[str, Any] = read_columns(result, kinds)
+    columns: dict[str, Any] = read_columns(result, SCORE_KINDS)
+    own = is_among(columns["instance"], instances) & is_among(columns["criterion"], texts)
+    if not own.all():
+        columns = {name: column[own] for name, column in columns.items()}
     everybody = people.list_people(db)
+    what = columns.pop("what")
     columns["group"] = named(columns["annotator"], list_groups(db))
     columns["annotator"] = named(columns["annotator"], {person.id: person.name for person in everybody})
     columns["instance"] = named(columns["instance"], instances)
     columns["criterion"] = named(columns["criterion"], texts)
-    columns["arm"] = arm.column(columns["arm"])
-    columns["planted_error"] = planted.column(columns["planted_error"])
+    columns["arm"] = named(what & 3, reports.ARMS)
+    columns["planted_error"] = named(what >> 2 & 3, reports.PLANTED)
     columns["planted_score"] = np.asarray(columns["planted_error"] == "score")
+    columns["line_caught"] = np.array(reports.CAUGHT, dtype=float)[what >> 4]
     columns["wall_seconds"] = (columns["submitted_at"] - columns.pop("opened_at")) / np.timedelta64(1, "s")
     columns["active_seconds"] = columns.pop("active_ms") / 1000
     return pd.DataFrame(columns, copy=False)
