@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from coeval.datasets.demo import load_demo
+from coeval.datasets.examples.demo import load_demo
 from coeval.datasets.previews import Preview, preview_source, preview_table
 from coeval.datasets.ratings.rating_rows import RATING_FIELDS
 from coeval.datasets.registry import FORMATS, NAMES, find_format

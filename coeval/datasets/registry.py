@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coeval.datasets import demo
 from coeval.datasets.annotation.registry import ANNOTATION_TOOLS
 from coeval.datasets.evallogs.registry import EVAL_LOGS
+from coeval.datasets.examples import demo
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.hub import ours
 from coeval.datasets.ratings import rating_tables

@@ -202,16 +202,34 @@ def test_the_ground_floor_imports_nothing_of_ours() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+MOST = 14
+"""Files of one folder, about what a stranger can take in."""
+
+REMEDY = "put those that belong together in a folder of their own inside it"
+
+
+def count_files(folder: Path) -> int:
+    return sum(path.suffix in (".py", ".js", ".css") for path in folder.iterdir())
+
+
 def test_a_folder_holds_about_a_dozen_files() -> None:
     """Migrations are one file each and only ever grow; their registry is their map."""
     folders = {path.parent for path in (ROOT / "coeval").rglob("*") if path.suffix in (".py", ".js", ".css")}
     crowded = {
         name_of(folder): n
         for folder in folders
-        if folder.name != "migrations"
-        and (n := sum(path.suffix in (".py", ".js", ".css") for path in folder.iterdir())) > 14
+        if folder.name != "migrations" and (n := count_files(folder)) > MOST
     }
-    assert not crowded, f"more than a stranger can take in: {crowded}"
+    assert not crowded, f"more than {MOST} files: {REMEDY}: {crowded}"
+
+
+def test_a_folder_that_a_recipe_adds_to_has_room() -> None:
+    recipes = (ROOT / "coeval" / "README.md").read_text(encoding="utf-8")
+    named = {ROOT / name for name in re.findall(r"`(coeval/[\w/]+)/\w*NAME\w*\.py`", recipes)}
+    full = [
+        name_of(folder) for folder in named if folder.name != "migrations" and count_files(folder) >= MOST
+    ]
+    assert len(named) > 4 and not full, f"the next who follows the recipe finds no room: {REMEDY}: {full}"
 
 
 def test_top_level_holds_what_the_owner_fixed() -> None:

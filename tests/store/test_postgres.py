@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from coeval.cli.commands import main
-from coeval.datasets.finished_example import SLUG
+from coeval.datasets.examples.finished_example import SLUG
 from coeval.domain import Call, Person, Plan
 from coeval.errors import BusyError, InputError, StorageError, UnreachableError
 from coeval.settings import load_settings

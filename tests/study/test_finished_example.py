@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from coeval.datasets.finished_example import ANNOTATORS, ORIGIN, SLUG, build_finished_example
+from coeval.datasets.examples.finished_example import ANNOTATORS, ORIGIN, SLUG, build_finished_example
 from coeval.domain import Arm, Person
 from coeval.errors import NotAllowedError
 from coeval.rules.evaluation_rows import name_rows

@@ -1,5 +1,5 @@
 """How a judgment is made, one file a protocol.
 
-A new protocol is one file here with one class that is decorated with ``registry.register``: it then stands on
-the page, on the command line and in estimates by itself.
+A new protocol is one file here, or in a folder here, with one class that is decorated with ``registry.register``: it
+then stands on the page, on the command line and in estimates by itself.
 """

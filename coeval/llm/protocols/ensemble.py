@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coeval.llm.protocols.analyze_rate import AnalyzeRate
 from coeval.llm.protocols.by_criterion import ByCriterion, Form
-from coeval.llm.protocols.rate_explain import RateExplain
+from coeval.llm.protocols.closer_look.analyze_rate import AnalyzeRate
+from coeval.llm.protocols.closer_look.rate_explain import RateExplain
 from coeval.llm.protocols.registry import register
 
 

@@ -1,4 +1,4 @@
-"""Every protocol by its name: those of this folder, and those that anybody registers."""
+"""Every protocol by its name: those of this folder and the folders in it, and those that anybody registers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def register(protocol: P) -> P:
 
 
 def list_protocols() -> Mapping[str, type[Protocol]]:
-    """Every protocol by its name, CoEval's own first."""
+    """Every protocol by its name, CoEval's own first, the others in the order of their names."""
     _load()
-    return dict(sorted(_REGISTERED.items(), key=lambda pair: pair[0] != FIRST))
+    return dict(sorted(_REGISTERED.items(), key=lambda pair: (pair[0] != FIRST, pair[0])))
 
 
 def get_protocol(name: str) -> type[Protocol]:
@@ -58,8 +58,8 @@ def build_protocol(brief: Brief) -> Protocol:
 
 @cache
 def _load() -> None:
-    """Import every file of this folder, and what installed packages add."""
-    for module in pkgutil.iter_modules(coeval.llm.protocols.__path__):
-        import_module(f"{coeval.llm.protocols.__name__}.{module.name}")
+    """Import every file of this folder and of those in it, and what installed packages add."""
+    for module in pkgutil.walk_packages(coeval.llm.protocols.__path__, f"{coeval.llm.protocols.__name__}."):
+        import_module(module.name)
     for entry in entry_points(group=ENTRY_POINTS):
         entry.load()

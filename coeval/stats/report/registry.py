@@ -19,8 +19,8 @@ from coeval.stats.report.activity import (
     time_section,
 )
 from coeval.stats.report.agreement import agreement_section
-from coeval.stats.report.alignment import alignment_section
 from coeval.stats.report.assistance import assistance_section
+from coeval.stats.report.judges.alignment import alignment_section
 from coeval.stats.report.judges.judge_equivalence import equivalence_section, equivalence_tables
 from coeval.stats.report.judges.pairwise import pairwise_section, pairwise_tables
 from coeval.stats.report.judges.soft_labels import soft_labels_section, soft_labels_tables

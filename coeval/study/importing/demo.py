@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coeval.datasets.demo import load_demo
-from coeval.datasets.finished_example import (
+from coeval.datasets.examples.demo import load_demo
+from coeval.datasets.examples.finished_example import (
     ANNOTATORS,
     BLIND_SHARE,
     FIRST_SHARE,

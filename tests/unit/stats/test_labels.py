@@ -13,7 +13,7 @@ from coeval.stats import assistance_section, behaviour_section, build_report, sc
 from coeval.stats.behaviour.first_scores import first_effect
 from coeval.stats.frames import QUOTE_COLUMNS, StudyFrames, once
 from coeval.stats.report.activity import quotes_section
-from coeval.stats.report.alignment import alignment_section
+from coeval.stats.report.judges.alignment import alignment_section
 from coeval.stats.report.judges.labels_chosen import choose_labels
 from coeval.stats.report.notes import study_notes
 from coeval.stats.report.systems import systems_section

@@ -8,7 +8,7 @@ import pandas as pd
 
 from coeval.stats.judges.correlation import LEVELS
 from coeval.stats.report.activity import Distribution, behaviour_section, quotes_section
-from coeval.stats.report.alignment import AlignmentSection, alignment_section
+from coeval.stats.report.judges.alignment import AlignmentSection, alignment_section
 from coeval.stats.report.judges.judge_rows import JudgeRow
 from coeval.stats.report.notes import section_notes
 from coeval.ui.components import charts

@@ -10,8 +10,8 @@ import pandas as pd
 from coeval.stats.judges.alternative import AltTest
 from coeval.stats.judges.correlation import LEVELS, Correlations
 from coeval.stats.report.activity import Quoted, QuotesSection
-from coeval.stats.report.alignment import AlignmentSection
-from coeval.stats.report.comparisons import Comparison, Competence
+from coeval.stats.report.judges.alignment import AlignmentSection
+from coeval.stats.report.judges.comparisons import Comparison, Competence
 from coeval.stats.report.judges.judge_rows import JudgeRow
 from coeval.ui.components.estimate_words import number, numbered, p_value, percent, plain_number, shown
 from coeval.ui.components.view import Node

@@ -8,7 +8,7 @@ import pandas as pd
 
 from coeval.stats.frames import BLIND, CROWD, EXPERT, FIRST, StudyFrames
 from coeval.stats.judges.alternative import EPSILONS
-from coeval.stats.report.comparisons import (
+from coeval.stats.report.judges.comparisons import (
     Comparison,
     Competence,
     MeanPairwise,

@@ -1,0 +1,1 @@
+"""Studies that come with CoEval: the demo task, and a finished one to look at."""
