@@ -6,6 +6,7 @@ of nodes that ``static/texts/view.js`` builds with createElement and textContent
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -80,7 +81,7 @@ def el(tag: str, *children: Node | None, **attributes: Any) -> dict[str, Any]:
     }
 
 
-def table(head: list[str], rows: list[list[Node | None]], *, cls: str = "grid") -> dict[str, Any]:
+def table(head: Sequence[str], rows: Sequence[Sequence[Node | None]], *, cls: str = "grid") -> dict[str, Any]:
     """A plain table; cells are texts or nodes."""
     return el(
         f"table.{cls}",

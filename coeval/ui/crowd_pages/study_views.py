@@ -60,7 +60,7 @@ def show_attempts(attempts: tuple[Attempt, ...], *, with_key: bool = True) -> li
         return []
     last = attempts[-1]
     head = [tr("Item"), tr("Criterion"), tr("Score given"), tr("Right?"), *([tr("Why")] if with_key else [])]
-    rows: list[list[Node | None]] = [
+    rows = [
         [
             str(number),
             graded.criterion,

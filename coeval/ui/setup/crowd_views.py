@@ -115,7 +115,7 @@ def reviews_view(waiting: list[tuple[Participant, Attempt | None]]) -> Node | No
     """Whose exams wait, a line each; the items open on demand."""
     if not waiting:
         return None
-    rows: list[list[Node | None]] = [
+    rows = [
         [
             participant.name,
             f"{attempt.right} of {attempt.items}, try {attempt.attempt}" if attempt else "no attempt",

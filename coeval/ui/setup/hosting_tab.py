@@ -110,7 +110,7 @@ def _links(links: Sequence[Invitation]) -> Node:
     """The links that still let somebody in."""
     if not links:
         return el("p.note", "No link is open.")
-    lines: list[list[Node | None]] = [
+    lines = [
         [invitation.key,
          f"a new password for {invitation.person.name}" if invitation.person else str(invitation.role),
          invitation.created_by, _short(invitation.expires_at)]

@@ -153,7 +153,7 @@ def plan_view(plan: Plan) -> Node:
     first, *told = tell_plan(plan)
     pairs = len(plan.differences)
     lines = [first, *(told if pairs <= 1 else [told[0], told[-1]])]
-    rows: list[list[Node | None]] = [
+    rows = [
         [pair.a, pair.b, f"{float(pair.value):+.2f}", _needed(one.told), _needed(one.width)]
         for one in plan.differences
         for pair in (one.difference,)

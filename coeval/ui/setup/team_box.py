@@ -62,7 +62,7 @@ def _state_view(team: Team) -> Node:
         return el("p.note", "Everybody sees the task and judges every instance.")
     if not team.per_instance:
         return el("p.note", "These people see the task, and each of them judges every instance.")
-    rows: list[list[Node | None]] = [[name, f"{n:,}"] for name, n in team.given]
+    rows = [[name, f"{n:,}"] for name, n in team.given]
     return el(
         "div",
         el("p.note", "Outputs for the same input go to the same people. What was opened already stays as it is; "

@@ -101,7 +101,7 @@ def sources_view(sources: Sequence[TaskSource]) -> Node | None:
     """The data sets that the task's instances were read from."""
     if not sources:
         return None
-    lines: list[list[Node | None]] = [
+    lines = [
         [source.address, source.revision[:12], source.imported_by, source.imported_at[:10]]
         for source in sources
     ]

@@ -114,9 +114,7 @@ def _target(name: str | None, licence: str | None, seen_by: str | None) -> Targe
 
 def leaving_view(seen: Leaving) -> Node:
     """Everything that would leave, before it does."""
-    rows: list[list[Node | None]] = [
-        [name, f"{n:,}", f"{seen.sizes[f'{name}.parquet']:,}"] for name, n in seen.counts.items()
-    ]
+    rows = [[name, f"{n:,}", f"{seen.sizes[f'{name}.parquet']:,}"] for name, n in seen.counts.items()]
     examples = [el("li", text[:EXAMPLE] + ("…" if len(text) > EXAMPLE else "")) for text in seen.examples]
     return el(
         "div.card",

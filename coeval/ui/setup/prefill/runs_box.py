@@ -111,7 +111,7 @@ def _offer(slug: str) -> Node:
 def _runs_view(runs: Counted) -> Node | None:
     if not runs:
         return None
-    rows: list[list[Node | None]] = [
+    rows = [
         [run.label, run.protocol, f"{ok:,}", f"{bad:,}", "shown" if run.shown else ""]
         for run, ok, bad in runs
     ]
@@ -122,9 +122,7 @@ def _runs_view(runs: Counted) -> Node | None:
 
 def _table_of(unscored: list[UnscoredDraft]) -> Node:
     heads = ["Instance", "Criterion", "Attempt", "Why, and the model’s answer"]
-    rows: list[list[Node | None]] = [
-        [one.instance, one.criterion, str(one.attempt), _why(one)] for one in unscored
-    ]
+    rows = [[one.instance, one.criterion, str(one.attempt), _why(one)] for one in unscored]
     more = (
         f"The first {MOST} are listed; drafts.csv of the export holds all." if len(unscored) == MOST else ""
     )

@@ -58,7 +58,7 @@ def list_choices(live: Live) -> list[tuple[str, str]]:
 
 def report_view(report: Report) -> Node:
     """What was done, or would be; with what has to be typed for it to be done."""
-    rows: list[list[Node | None]] = [
+    rows = [
         [
             line.what,
             f"{'✕ ' * line.failed}{line.words}",
@@ -82,7 +82,7 @@ def report_view(report: Report) -> Node:
 
 def record_view(slug: str, asked: Sequence[Asked]) -> Node:
     """What was asked of Prolific, newest first."""
-    rows: list[list[Node | None]] = [
+    rows = [
         [
             str(one.id), one.asked_at[:16].replace("T", " "), one.asked_by, str(one.kind),
             ", ".join(filter(None, (item.who for item in one.items[:5]))) + "…" * (len(one.items) > 5) or "–",

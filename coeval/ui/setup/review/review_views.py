@@ -142,7 +142,7 @@ def _decided(comparison: Comparison) -> Node:
 
 def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
     """Everybody's figures, and the questions they raise."""
-    rows: list[list[Node | None]] = [
+    rows = [
         [
             habit.person,
             f"{habit.n:,}",
@@ -179,7 +179,7 @@ def habits_view(habits: Sequence[Habits], planted_share: float) -> Node:
 
 def changes_view(changes: Sequence[Change]) -> Node:
     """The latest saves, newest first."""
-    rows: list[list[Node | None]] = [
+    rows = [
         [
             clock(change.at),
             change.person,

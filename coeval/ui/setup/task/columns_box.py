@@ -89,7 +89,7 @@ def roles_view(columns: Sequence[Column], values: Mapping[str, str]) -> list[Nod
     """Who sees what, and what is still to be decided."""
     if not columns:
         return []
-    rows: list[list[Node | None]] = [
+    rows = [
         [column.name, values.get(column.name, ""), _yes(column.role.judge_sees), _yes(column.role.people_see)]
         for column in columns
     ]

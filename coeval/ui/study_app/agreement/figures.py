@@ -126,7 +126,7 @@ def data_table(
     if frame.empty:
         return None
     kept, undefined = split_rows([[str(cell) for cell in row] for row in frame.itertuples(index=False)])
-    body: list[list[Node | None]] = [[*row] for row in kept]
+    body = [[*row] for row in kept]
     return el(
         "div.card.numbers.half" if half else "div.card.numbers",
         el("h4", title),

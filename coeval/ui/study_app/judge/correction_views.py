@@ -92,7 +92,7 @@ def people_view(frozen: FrozenJudge | None, deferred: Deferred | None, asking: A
         )
         shown.append(el("p.banner", now))
     if deferred.lines:
-        rows: list[list[Node | None]] = [
+        rows = [
             [one.instance, one.criterion, _number(one.score), _number(one.confidence)]
             for one in deferred.lines[:SHOWN_LINES]
         ]
