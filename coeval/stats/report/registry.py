@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.activity import (
@@ -28,6 +28,9 @@ from coeval.stats.report.reliability import reliability_section, reliability_tab
 from coeval.stats.report.systems import systems_section
 from coeval.stats.report.tables import Table
 
+Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
+"""The pages of the Agreement tab, which are listed in ``ui.study_app.agreement.sections``; "" for none."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -39,7 +42,7 @@ class Section:
     name: str
     build: Callable[..., Any]
     seeded: bool = False
-    tab: str = ""
+    tab: Tab = ""
     tables: Callable[[Any], Sequence[Table]] | None = None
 
     def of(self, study: StudyFrames, *, replicates: int, seed: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import get_args
 
 import pandas as pd
 import pytest
@@ -11,13 +12,13 @@ import pytest
 from coeval.domain import Person, Study
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report import document, registry
-from coeval.stats.report.registry import Section
+from coeval.stats.report.registry import Section, Tab
 from coeval.stats.report.tables import Table
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.statistics import get_paper_tables, get_report
-from coeval.ui.study_app.agreement.sections import get_pages
+from coeval.ui.study_app.agreement.sections import SECTIONS, get_pages
 from tests.support.studies.scrutiny_steps import save, walk
 
 
@@ -30,6 +31,12 @@ class Highest:
 
 def highest_tables(section: Highest) -> list[Table]:
     return [Table("highest", "Highest scores", "Scores of 5.", pd.DataFrame([{"n": section.n}]))]
+
+
+def test_a_section_names_a_page_that_is_there() -> None:
+    assert get_args(Tab) == ("", *SECTIONS)
+    named = {section.name: section.tab for section in registry.SECTIONS if section.tables}
+    assert all(named.values()), f"on no page of the Agreement tab: {named}"
 
 
 def test_one_line_is_all_it_takes(
