@@ -73,7 +73,7 @@ export class StepWork extends SheetWork {
     return withQuery(`${this.api}/history`, { instance: this.instance, criterion: this.criterion });
   }
 
-  /** The times too, so that a reload does not lose them. */
+  /** How the save was made (the server's `Conduct`): sent with it, and kept so that a reload does not lose it. */
   extras() {
     return { opened_at: this.openedAt, active_ms: this.activeMs(), bulk: this.bulk };
   }
@@ -86,9 +86,7 @@ export class StepWork extends SheetWork {
       criterion: this.criterion,
       draft: this.step.evaluation.draft,
       score: payload.score,
-      opened_at: this.openedAt,
-      active_ms: this.activeMs(),
-      bulk: this.bulk,
+      ...this.extras(),
       filter: this.step.filter,
       ...(this.step.evaluation.asks_first ? { first: true } : {}),
     };
