@@ -57,12 +57,15 @@ def test_named_files_exist() -> None:
 
 def test_every_protocol_is_named() -> None:
     named = README.split("chooses how the model is asked")[1].split("`--samples`")[0]
-    assert set(re.findall(r"`([\w-]+)`", named)) == set(list_protocols())
+    assert set(re.findall(r"`([\w-]+)`", named)) == set(list_protocols()), "README.md, under --protocol"
+    table = (HELP / "judges.md").read_text(encoding="utf-8").split("|---|---|\n")[1].split("\n\n")[0]
+    told = {name for line in table.splitlines() for name in line.split("|")[1].strip().split(", ")}
+    assert told == set(list_protocols()), "coeval/ui/help/judges.md says what each protocol asks for"
 
 
 def test_every_exported_file_is_named() -> None:
     for name in TABLES:
-        assert name in README
+        assert name in README, f"README.md names every file of the export, and not {name}"
 
 
 def test_the_front_matter_starts_a_space() -> None:
