@@ -289,6 +289,14 @@ def bare_environment(**more: str) -> dict[str, str]:
     return kept | more
 
 
+def prepare_numpy() -> None:
+    """Set what numpy reads as it is imported: one thread for linear algebra, unless the environment says otherwise.
+
+    Statistics multiply many small tables: waking a second thread for each takes a seventh more of the processor.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def prepare_gradio() -> None:
     """Set what Gradio reads as it is imported; what the environment says already stays.
 

@@ -43,8 +43,9 @@ def add_output(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 def _stats(context: Context, options: argparse.Namespace) -> None:
     from coeval.stats.basis import Basis
-    from coeval.study.statistics import get_report
+    from coeval.study.statistics import get_report, use_two_processors
 
+    use_two_processors(context)
     basis = Basis(options.version, options.arm, options.planted == "in")
     report = get_report(context, OPERATOR, options.task, basis)
     if not options.json:
@@ -55,8 +56,9 @@ def _stats(context: Context, options: argparse.Namespace) -> None:
 
 
 def _tables(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.statistics import get_table_files
+    from coeval.study.statistics import get_table_files, use_two_processors
 
+    use_two_processors(context)
     files = get_table_files(context, OPERATOR, options.task, options.format)
     if options.out is None:
         print("\n".join(files.values()))

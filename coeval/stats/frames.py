@@ -264,6 +264,11 @@ class StudyFrames:
             shown = known
         return shown.drop_duplicates("unit", keep="last").set_index("unit")["score"]
 
+    def prepare(self) -> None:
+        """Have at hand what most sections look at, before they are shared out."""
+        for name in ("scored", "genuine", "model_scores", "shown_scores", "units", "clusters", "unaided"):
+            getattr(self, name)
+
     @property
     def mixed_scales(self) -> bool:
         """Whether the criteria have different scales."""

@@ -17,6 +17,7 @@ from coeval.stats.frames import StudyFrames
 from coeval.store.queries import criteria
 from coeval.store.queries.bulk import reports
 from coeval.study.access import TEAM, Context, require_task, use_case
+from coeval.study.computing.halves import build_in_two
 from coeval.study.computing.helper import HelperEndedError
 from coeval.study.computing.readings import Reading, Readings, get_readings
 from coeval.study.computing.study_frames import MORE
@@ -97,7 +98,8 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
             f"{', '.join(map(str, versions)) or 'none yet'}."
         )
     reading = get_reading(context, person, slug, newest=True, version=basis.version)
-    whole: dict[str, Any] = reading.get(build_report, EVERY)
+    build = build_in_two if reading.in_two else build_report
+    whole: dict[str, Any] = reading.get(build, EVERY)
     if not basis.cuts:
         return whole
     arms = reading.get(list_choices).arms
@@ -105,7 +107,7 @@ def get_report(context: Context, person: Person, slug: str, basis: Basis = WHOLE
         raise InputError(
             f"Nobody scored “{slug}” in the arm “{basis.arm[:40]}”; arms with scores: {', '.join(arms) or 'none yet'}."
         )
-    cut: dict[str, Any] = reading.get(OnBasis(build_report, basis), EVERY)
+    cut: dict[str, Any] = reading.get(OnBasis(build, basis), EVERY)
     return cut | {"assistance": whole["assistance"]}
 
 
@@ -159,6 +161,11 @@ def compute_apart(context: Context) -> Readings:
     readings = get_readings(context.store)
     readings.compute_apart()
     return readings
+
+
+def use_two_processors(context: Context) -> None:
+    """Have large reports computed in two halves at once, as a command does that has the machine to itself."""
+    get_readings(context.store).in_two = True
 
 
 def _get_reading(context: Context, slug: str, *, newest: bool = False) -> Reading:

@@ -36,7 +36,8 @@ Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
 class Section:
     """A section: its name in the document, what builds it, and whether that draws at random.
 
-    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab.
+    ``tables`` makes tables of the built section, shown below the page ``tab`` of the Agreement tab. Those that are
+    marked ``aside`` take together about as long as the others.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Section:
     seeded: bool = False
     tab: Tab = ""
     tables: Callable[[Any], Sequence[Table]] | None = None
+    aside: bool = False
 
     def of(self, study: StudyFrames, *, replicates: int, seed: int) -> Any:
         """The section of a study."""
@@ -56,12 +58,12 @@ SECTIONS: tuple[Section, ...] = (
     Section("score_change", score_change_section),
     Section("time", time_section),
     Section("systems", systems_section, seeded=True),
-    Section("alignment", alignment_section, seeded=True),
-    Section("assistance", assistance_section),
+    Section("alignment", alignment_section, seeded=True, aside=True),
+    Section("assistance", assistance_section, aside=True),
     Section("behaviour", behaviour_section),
     Section("quotes", quotes_section),
     Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
-    Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables),
+    Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables, aside=True),
     Section("reliability", reliability_section, tab="agreement", tables=reliability_tables),
     Section("pairwise", pairwise_section, tab="systems", tables=pairwise_tables),
 )

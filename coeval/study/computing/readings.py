@@ -20,6 +20,7 @@ from coeval.domain import Task
 from coeval.stats.frames import StudyFrames
 from coeval.store import Storage
 from coeval.store.queries.bulk import reports
+from coeval.study.computing.halves import read_in_two
 from coeval.study.computing.helper import Helper, HelperEndedError
 from coeval.study.computing.study_frames import TaskFrames
 
@@ -51,6 +52,8 @@ class Reading:
     helper: Helper | None = None
     version: int | None = None
     """Of the criteria set; the newest where none is named."""
+    in_two: bool = False
+    """Whether two processors may be used."""
     taken_at: str = field(default_factory=now)
     seconds: float = 0.0
     """What reading and computing took so far."""
@@ -86,6 +89,8 @@ class Reading:
         """The frames themselves, in this process."""
         with self._lock, self.store.read() as db:
             self._frames = self._frames or TaskFrames(self.task, self.version)
+            if self.in_two:
+                return read_in_two(self.store, db, self._frames, tables)
             return self._frames.get(db, tables)
 
     def count_saves_since(self) -> int:
@@ -115,6 +120,8 @@ class Readings:
         self.store = store
         self.apart = False
         """Whether large reports are computed by processes of their own."""
+        self.in_two = False
+        """Whether reports that are computed here may use two processors."""
         self._newest: dict[int, Reading] = {}
         self._earlier: dict[tuple[int, int], Reading] = {}
         """By earlier versions of the criteria: seldom asked for, and computed here."""
@@ -144,7 +151,7 @@ class Readings:
         with self._lock:
             known = self._earlier.get((task.id, version))
             if known is None or known.fingerprint != fingerprint:
-                known = Reading(self.store, task, fingerprint, version=version)
+                known = Reading(self.store, task, fingerprint, version=version, in_two=self.in_two)
                 self._earlier[task.id, version] = known
             return known
 
@@ -153,7 +160,7 @@ class Readings:
 
     def _read(self, task: Task, fingerprint: Fingerprint) -> Reading:
         if not self._is_large(fingerprint):
-            return Reading(self.store, task, fingerprint)
+            return Reading(self.store, task, fingerprint, in_two=self.in_two)
         with self._lock:
             helper, self._waiting = self._waiting, None
         if helper is None or not helper.alive:
