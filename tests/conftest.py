@@ -47,8 +47,17 @@ collect_ignore_glob = ["support/exports/write_*.py"]
 """What writes the files of other tools runs where those tools are installed, not here."""
 
 
+ROOT = Path(__file__).resolve().parents[1]
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Side by side, files start in their order, browsers first: whatever takes long is not left for the end."""
+    """Side by side, files start in their order, browsers first: whatever takes long is not left for the end.
+
+    Gradio writes a ``.pyi`` beside each component of our own and never writes what else is in it anew: mypy would go by
+    what a file held long ago.
+    """
+    for stub in (ROOT / "coeval" / "ui").rglob("*.pyi"):
+        stub.unlink(missing_ok=True)
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
 

@@ -337,7 +337,7 @@ def test_a_protocol_of_ones_own_is_one_registered_class(monkeypatch: pytest.Monk
         form = Form("score-only")
         templates = ("case", "score-only")
 
-    assert list(registry.list_protocols())[-1] == "twice"
+    assert "twice" in registry.list_protocols()
     assert judged(FakeAsk("Score: 3", "Score: 4"), "twice").score == 3.5
     with pytest.raises(InputError, match="use one of coeval, .*twice"):
         registry.get_protocol("thrice")
