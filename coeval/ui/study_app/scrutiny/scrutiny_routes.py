@@ -1,7 +1,8 @@
 """The scrutiny screen's own routes: JSON in, JSON out, behind the same session and use cases as the rest.
 
-A confirm is one request and one transaction, and its answer holds the next screen. It goes past Gradio's
-event queue because the queue is what limits how many people can confirm at once.
+A confirm is one request, and its answer holds the next screen. Confirms that come at the same time share a
+transaction (``coeval.study.together``). They go past Gradio's event queue because the queue is what limits how many
+people can confirm at once.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 
@@ -21,6 +21,7 @@ from coeval.rules.arms import Layout
 from coeval.study.access import Context
 from coeval.study.scrutiny import browsing, steps
 from coeval.study.scrutiny.steps import Move, Sent, Where
+from coeval.study.together import Together
 from coeval.ui.components.payloads import (
     LARGEST_ID,
     MarkPayload,
@@ -68,16 +69,16 @@ def add_scrutiny_api(app: FastAPI, context: Context) -> None:
                 raise
             raise NotAllowedError(NOT_GIVEN.format(item[:80])) from None
 
-    saving = CapacityLimiter(1)
+    # the database takes one save at a time: one thread makes them, where many would wait for one another
+    together = Together[JSONResponse](context.store)
 
     @router.post("/submissions")
     async def post_submission(request: Request, slug: str, payload: SubmissionPayload) -> JSONResponse:
-        # the file takes one save at a time: one thread makes them, where many would wait for one another
-        return await to_thread.run_sync(_save, context, request, slug, payload, limiter=saving)
+        return await together.save(lambda: _save(context, request, slug, payload))
 
     @router.post("/sheets")
     async def post_sheet(request: Request, slug: str, payload: SheetPayload) -> JSONResponse:
-        return await to_thread.run_sync(_save_sheet, context, request, slug, payload, limiter=saving)
+        return await together.save(lambda: _save_sheet(context, request, slug, payload))
 
     @router.post("/marks")
     def post_mark(request: Request, slug: str, payload: MarkPayload) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""Saves that come while others are made go into one transaction, since a disk and a database take few commits a second.
+
+Each is still a step of its own: one that is refused is undone by itself, and nobody is answered before the commit that
+holds what they saved (group commit: Gray and Reuter, *Transaction Processing*, 1993, 9.4.6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import Context as Variables
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from coeval.errors import CoevalError, StorageError
+from coeval.store import Storage
+
+MOST = 25
+"""How many saves one transaction holds: the first of them waits for the last."""
+
+T = TypeVar("T")
+
+
+class _FailedError(Exception):
+    """One of several saves failed in a way that may have ended their transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Save(Generic[T]):
+    make: Callable[[], T]
+    variables: Variables
+    """The language of who asks, and whatever else is set for their request."""
+    answer: asyncio.Future[T]
+
+    def run(self) -> T:
+        return self.variables.run(self.make)
+
+
+class Together(Generic[T]):
+    """Makes saves in one thread, those that wait at the same time in one transaction of at most ``most``."""
+
+    def __init__(self, store: Storage, *, most: int = MOST) -> None:
+        self._store, self._most = store, most
+        self._waiting: deque[_Save[T]] = deque()
+        self._thread = CapacityLimiter(1)
+        self._working: asyncio.Task[None] | None = None
+
+    async def save(self, make: Callable[[], T]) -> T:
+        """What ``make`` returns, once that is committed; it may be called again if others spoil its transaction.
+
+        Raises:
+            CoevalError: what ``make`` raised; what it had written is undone.
+            StorageError: the transaction could not be begun or kept; nothing of it was written.
+        """
+        loop = asyncio.get_running_loop()
+        mine = _Save(make, copy_context(), loop.create_future())
+        self._waiting.append(mine)
+        if self._working is None:
+            self._working = loop.create_task(self._work_off(loop))
+        return await mine.answer
+
+    async def _work_off(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            while self._waiting:
+                await to_thread.run_sync(self._make_waiting, loop, limiter=self._thread)
+        finally:
+            self._working = None
+
+    def _make_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Stay in this thread while there is work: to come back to it costs as much as a small save."""
+        while self._waiting:
+            saves = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+            outcomes = self._make_all(saves)
+            loop.call_soon_threadsafe(_answer, saves, outcomes)
+
+    def _make_all(self, saves: Sequence[_Save[T]]) -> Sequence[T | Exception]:
+        try:
+            with self._store.write():
+                return [self._make_part(save) for save in saves]
+        except _FailedError:
+            return [self._make_alone(save) for save in saves]
+        except Exception as error:
+            return [error] * len(saves)
+
+    def _make_part(self, save: _Save[T]) -> T | Exception:
+        """The outcome of one of several: a refusal of ours leaves the transaction to the others."""
+        outcome = self._make_alone(save)
+        refused = isinstance(outcome, CoevalError) and not isinstance(outcome, StorageError)
+        if isinstance(outcome, Exception) and not refused:
+            raise _FailedError from outcome
+        return outcome
+
+    def _make_alone(self, save: _Save[T]) -> T | Exception:
+        try:
+            with self._store.write():
+                return save.run()
+        except Exception as error:
+            return error
+
+
+def _answer(saves: Sequence[_Save[T]], outcomes: Sequence[T | Exception]) -> None:
+    for save, outcome in zip(saves, outcomes, strict=True):
+        if save.answer.done():  # nobody waits for it any more
+            continue
+        if isinstance(outcome, Exception):
+            save.answer.set_exception(outcome)
+        else:
+            save.answer.set_result(outcome)
