@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import Context as Variables
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Generic, TypeVar
-
-from anyio import CapacityLimiter, to_thread
 
 from coeval.errors import CoevalError, StorageError
 from coeval.store import Storage
@@ -34,6 +34,7 @@ class _Save(Generic[T]):
     make: Callable[[], T]
     variables: Variables
     """The language of who asks, and whatever else is set for their request."""
+    loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[T]
 
     def run(self) -> T:
@@ -46,36 +47,31 @@ class Together(Generic[T]):
     def __init__(self, store: Storage, *, most: int = MOST) -> None:
         self._store, self._most = store, most
         self._waiting: deque[_Save[T]] = deque()
-        self._thread = CapacityLimiter(1)
-        self._working: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "saves")
 
     async def save(self, make: Callable[[], T]) -> T:
-        """What ``make`` returns, once that is committed; it may be called again if others spoil its transaction.
+        """What ``make`` returns, once that is committed; it is called again if another spoils its transaction.
 
         Raises:
             CoevalError: what ``make`` raised; what it had written is undone.
             StorageError: the transaction could not be begun or kept; nothing of it was written.
         """
         loop = asyncio.get_running_loop()
-        mine = _Save(make, copy_context(), loop.create_future())
+        mine = _Save(make, copy_context(), loop, loop.create_future())
         self._waiting.append(mine)
-        if self._working is None:
-            self._working = loop.create_task(self._work_off(loop))
+        self._thread.submit(self._make_waiting)
         return await mine.answer
 
-    async def _work_off(self, loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            while self._waiting:
-                await to_thread.run_sync(self._make_waiting, loop, limiter=self._thread)
-        finally:
-            self._working = None
-
-    def _make_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Stay in this thread while there is work: to come back to it costs as much as a small save."""
-        while self._waiting:
-            saves = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
-            outcomes = self._make_all(saves)
-            loop.call_soon_threadsafe(_answer, saves, outcomes)
+    def _make_waiting(self) -> None:
+        """Make what waits; whoever asked for it may have been served by the call before."""
+        taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+        saves = [save for save in taken if not save.answer.cancelled()]
+        if not saves:
+            return
+        answers = list(zip(saves, self._make_all(saves), strict=True))
+        for loop in {save.loop for save in saves}:
+            with suppress(RuntimeError):  # it has ended, and nobody waits there any more
+                loop.call_soon_threadsafe(_give, [(s, got) for s, got in answers if s.loop is loop])
 
     def _make_all(self, saves: Sequence[_Save[T]]) -> Sequence[T | Exception]:
         try:
@@ -102,9 +98,10 @@ class Together(Generic[T]):
             return error
 
 
-def _answer(saves: Sequence[_Save[T]], outcomes: Sequence[T | Exception]) -> None:
-    for save, outcome in zip(saves, outcomes, strict=True):
-        if save.answer.done():  # nobody waits for it any more
+def _give(answers: Sequence[tuple[_Save[T], T | Exception]]) -> None:
+    """Answer those that wait, in their own event loop."""
+    for save, outcome in answers:
+        if save.answer.done():
             continue
         if isinstance(outcome, Exception):
             save.answer.set_exception(outcome)

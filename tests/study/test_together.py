@@ -176,3 +176,29 @@ def test_each_is_answered_in_its_own_language(context: Context) -> None:
         return list(await asyncio.gather(*(ask(code) for code in ("en", "ar", "en", "ar"))))
 
     assert asyncio.run(run()) == ["en", "ar", "en", "ar"]
+
+
+def test_loops_may_come_and_go(context: Context) -> None:
+    """Whoever asks next may do so in another event loop, as test clients do."""
+    together: Together[str] = Together(context.store)
+    for n in range(10):
+        assert asyncio.run(together.save(note(context, str(n)))) == str(n)
+    assert len(list_notes(context)) == 10
+
+
+def test_who_goes_away_before_their_turn_is_not_waited_for(context: Context) -> None:
+    released = threading.Event()
+
+    async def run() -> None:
+        together: Together[Any] = Together(context.store)
+        first = asyncio.create_task(together.save(lambda: released.wait(30)))
+        gone = asyncio.create_task(together.save(note(context, "gone")))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.sleep(0)
+        released.set()
+        assert await first
+        assert await together.save(note(context, "next")) == "next"
+
+    asyncio.run(run())
+    assert list_notes(context) == ["next"]

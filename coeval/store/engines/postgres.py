@@ -36,7 +36,7 @@ from coeval.store.engines.postgres_schema import (
     list_known,
     mark_changed,
 )
-from coeval.store.engines.remembered import Recent, Settled
+from coeval.store.engines.remembered import Recent, Settled, Sources
 
 WRITERS = 7_201_506
 """The number of the lock that writers wait for."""
@@ -157,7 +157,7 @@ class PostgresStore:
             behind = "settled_mark" not in db.table_names()  # an older database, opened to be read only
             views = list_views(db)
         if not behind:
-            self._settled = Settled(views)
+            self._settled = Settled(Sources(views))
             self._begin_writing = f"{BEGIN_WRITING}; {ASK_MARK}"
             self._begin_reading = f"{BEGIN_READING}; {ASK_MARK}"
 
@@ -247,7 +247,7 @@ class PostgresStore:
 
     def _remember(self, mark: str | None) -> Recent:
         settled = self._settled
-        return Recent(settled.views, settled.under(mark)) if settled and mark is not None else Recent()
+        return Recent(settled.sources, settled.under(mark)) if settled and mark is not None else Recent()
 
     def _take(
         self, pool: ConnectionPool[Any], begin: str, seconds: float | None = None

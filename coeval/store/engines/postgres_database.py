@@ -15,8 +15,8 @@ from psycopg.types.numeric import Int8Dumper
 
 from coeval.store.engines.dialect import translate
 from coeval.store.engines.interface import Cursor
-from coeval.store.engines.prepared import Statements, name_columns
-from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, Tables, find_target
+from coeval.store.engines.prepared import Statements
+from coeval.store.engines.remembered import KEPT_ROWS, Answer, Recent, find_target
 
 MANY = 100
 """Rows put in at a time from which on they count for the planner's statistics."""
@@ -139,7 +139,7 @@ class PostgresConnection:
 
     def _send(self, sql: str, values: Any) -> Answer:
         try:
-            result = self.statements.run(sql, values)
+            result, columns = self.statements.run(sql, values)
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
         if not result.nfields:
@@ -148,7 +148,7 @@ class PostgresConnection:
             rows: Iterable[Any] = self.statements.load(result, 0, result.ntuples)
         else:
             rows = self._load(result)
-        return Answer(rows, name_columns(result), result.ntuples)
+        return Answer(rows, columns, result.ntuples)
 
     def _load(self, result: PGresult) -> Iterator[Any]:
         """Many rows, made of what the server has sent as they are read."""
@@ -268,16 +268,12 @@ WHERE v.relkind = 'v' AND v.relnamespace = CAST(current_schema() AS regnamespace
 """
 
 
-def list_views(db: PostgresDatabase) -> dict[str, Tables]:
-    """The tables that each view reads, also by way of another view."""
+def list_views(db: PostgresDatabase) -> dict[str, set[str]]:
+    """The tables and views that each view reads."""
     reads: dict[str, set[str]] = {}
     for view, source in db.conn.execute(VIEWS):
         reads.setdefault(view, set()).add(source)
-
-    def find(name: str) -> Tables:
-        return frozenset().union(*map(find, reads[name])) if name in reads else frozenset({name})
-
-    return {view: find(view) for view in reads}
+    return reads
 
 
 def _insert(table: str, names: Sequence[str] | dict[str, Any]) -> str:

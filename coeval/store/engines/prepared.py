@@ -26,6 +26,7 @@ MOST = 500
 
 GOOD = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 Kind = tuple[bytes, tuple[int, ...]]
+Columns = tuple[tuple[str], ...]
 
 
 class Statements:
@@ -36,10 +37,12 @@ class Statements:
         self._values = Transformer(raw)
         self._asked: Counter[Kind] = Counter()
         self._names: dict[Kind, bytes] = {}
+        self._columns: dict[bytes, Columns] = {}
+        """Of what is prepared, whose columns stay as they are: PostgreSQL sees to that."""
         self._made = 0
 
-    def run(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> PGresult:
-        """Run one statement of the portable subset and give what came of it.
+    def run(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> tuple[PGresult, Columns]:
+        """Run one statement of the portable subset and give what came of it, and the columns of that.
 
         Raises:
             psycopg.Error: it failed, or the connection has ended.
@@ -47,14 +50,19 @@ class Statements:
         text, names = number_places(sql)
         given = [values[name] for name in names] if isinstance(values, Mapping) else list(values)
         if not given:
-            return self._check(self._line.exec_params(text, None))
+            result = self._check(self._line.exec_params(text, None))
+            return result, name_columns(result)
         bound = self._values.dump_sequence(given, [PyFormat.AUTO] * len(given))
         kind = text, self._values.types or ()
         prepared = self._names.get(kind) or self._prepare(kind)
         if prepared:
             # as psycopg's own cursors call it, with None for NULL
-            return self._check(self._line.exec_prepared(prepared, bound, self._values.formats))  # type: ignore[arg-type]
-        return self._check(self._line.exec_params(text, bound, kind[1], self._values.formats))
+            result = self._check(self._line.exec_prepared(prepared, bound, self._values.formats))  # type: ignore[arg-type]
+            return result, self._columns.get(prepared) or self._columns.setdefault(
+                prepared, name_columns(result)
+            )
+        result = self._check(self._line.exec_params(text, bound, kind[1], self._values.formats))
+        return result, name_columns(result)
 
     def run_simple(self, sql: str) -> PGresult:
         """Run statements without values, several where semicolons part them, and give what came of the last."""
@@ -67,7 +75,9 @@ class Statements:
             return b""
         if len(self._names) == MOST:
             oldest = next(iter(self._names))
-            self._check(self._line.exec_(b"DEALLOCATE " + self._names.pop(oldest)))
+            dropped = self._names.pop(oldest)
+            self._columns.pop(dropped, None)
+            self._check(self._line.exec_(b"DEALLOCATE " + dropped))
         if len(self._asked) > 20 * MOST:
             self._asked.clear()
         self._made += 1
@@ -90,7 +100,7 @@ class Statements:
         return self._values.load_rows(first, end, tuple)
 
 
-def name_columns(result: PGresult) -> tuple[tuple[str], ...]:
+def name_columns(result: PGresult) -> Columns:
     """The columns of a result by name, as cursors give them."""
     names = (result.fname(column) or b"" for column in range(result.nfields))
     return tuple((name.decode(),) for name in names)
