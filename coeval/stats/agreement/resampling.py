@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from coeval.stats.agreement.alpha import check_words, counted, plain_alpha, point_alpha, undefined_alpha
-from coeval.stats.agreement.clustered import ACCEPTABLE, TENTATIVE, alpha_coefficient, alpha_levels
+from coeval.stats.agreement.clustered import (
+    ACCEPTABLE,
+    TENTATIVE,
+    alpha_coefficient,
+    alpha_levels,
+    hold_units,
+)
 from coeval.stats.agreement.disagreement import Level, check_level
 from coeval.stats.agreement.patterns import (
     MANY,
@@ -217,17 +223,16 @@ def _clustered(
     """The interval of the difference of two alphas of the same units, both without each cluster."""
     if max(len(a.categories), len(b.categories)) > MANY:
         return jackknife_interval(gap, np.empty(0), clusters.kind, n=clusters.n)
-    kept = np.flatnonzero((a.per_unit > 1) | (b.per_unit > 1))
+    kept = (a.per_unit > 1) | (b.per_unit > 1)
+    part = clusters.of(np.flatnonzero(kept))
     first, second = (alpha_coefficient(side.numbers, level) for side in (a, b))
-    tables = [places.columns(side.counts[kept].astype(float)) for places, side in ((first, a), (second, b))]
-    width, part = tables[0].shape[1], clusters.of(kept)
+    sums = [hold_units(side, kept, part).sums(places.columns) for places, side in ((first, a), (second, b))]
+    width = sums[0].shape[1]
 
     def difference(rows: Numbers) -> Numbers:
         return first.value(rows[:, :width]) - second.value(rows[:, width:])
 
-    return sums_interval(
-        part.sums(np.hstack(tables)), difference, part.kind, confidence=confidence, value=gap
-    )
+    return sums_interval(np.hstack(sums), difference, part.kind, confidence=confidence, value=gap)
 
 
 def _matched(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:

@@ -197,6 +197,9 @@ class FourBehaviours:
         return {ASSISTED: self.assisted, BLIND: self.blind, FIRST: self.first}[arm]
 
 
+JUDGED = ("instance", "criterion", "arm", "score", "draft_score", "planted_score", "planted_error")
+
+
 def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
     """Correction, Scrutiny, Subjectivity and Outlier, counted by rules of our own.
 
@@ -220,7 +223,8 @@ def four_behaviours(scores: pd.DataFrame) -> FourBehaviours:
     >>> [(name, found.assisted.of(name).n) for name in ("correction", "scrutiny", "subjectivity", "outlier")]
     [('correction', 0), ('scrutiny', 1), ('subjectivity', 2), ('outlier', 1)]
     """
-    known = scores.dropna(subset=["score"]).reset_index(drop=True)
+    wanted = [name for name in JUDGED if name in scores]
+    known = scores[wanted].dropna(subset=["score"]).reset_index(drop=True)
     unit = np.asarray(known.groupby(["instance", "criterion"], sort=False).ngroup(), dtype=np.int64)
     score = known["score"].to_numpy(dtype=float)
     draft = known["draft_score"].to_numpy(dtype=float)

@@ -165,7 +165,8 @@ def _prepared(scores: Any) -> pd.DataFrame:
             raise ValueError(
                 f"The scores lack the column {column!r}; they need instance, arm, score, draft_score."
             )
-    frame = frame.dropna(subset=["score"]).reset_index(drop=True)
+    there = frame["score"].notna()
+    frame = (frame if there.all() else frame[there]).reset_index(drop=True)
     assisted = frame["arm"] == ASSISTED
     draft = frame["draft_score"].astype(float)
     shown = frame["shown_score"].astype(float) if "shown_score" in frame else draft
@@ -198,6 +199,8 @@ def _sums_by_cluster(frame: pd.DataFrame, cluster: Codes, size: int) -> Numbers:
         kept = plain & (frame["arm"] == arm).to_numpy()
         for part in (score == draft, np.abs(score - draft), np.ones(len(frame))):
             columns.append(np.bincount(cluster, np.where(kept, part, 0), size))
+    if not frame["shift"].fillna(0).any():
+        return np.column_stack([*columns, *np.zeros((2, size))])
     shift = _within_unit(frame, "shift")
     # the score less its unit's mean too: the same over a unit, but not over one person's share of it
     rest = _within_unit(frame.assign(score=frame["score"].where(frame["shift"].notna())), "score")

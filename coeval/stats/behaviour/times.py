@@ -94,7 +94,7 @@ def time_spent(spans: pd.DataFrame) -> TimeSpent:
     >>> found.n_timed, found.seconds.mean_seconds, found.minutes_per_sample.mean
     (2, 60.0, 2.0)
     """
-    spans = spans.assign(
+    spans = spans[["annotator", "instance", "criterion"]].assign(
         wall_seconds=spans["wall_seconds"].astype(float), active_seconds=spans["active_seconds"].astype(float)
     )
     criteria = [
@@ -182,12 +182,18 @@ def drift(scored: pd.DataFrame, parts: int = 10) -> pd.DataFrame:
         ``annotator, part`` (1 to ``parts``), ``n``, ``mean_gap``: mean of score minus the mean of the others
         on the same unit. Units with nobody else are left out.
     """
-    known = scored.dropna(subset=["score"]).sort_values("submitted_at", kind="stable")
-    unit = known.groupby(["instance", "criterion"], sort=False)["score"]
-    n, total = unit.transform("size"), unit.transform("sum")
-    known = known.assign(gap=known["score"] - (total - known["score"]) / (n - 1).where(n > 1))
-    order = known.groupby("annotator").cumcount()
-    size = known.groupby("annotator")["score"].transform("size")
-    known = known.assign(part=(order * parts // size) + 1).dropna(subset=["gap"])
+    columns = ["annotator", "instance", "criterion", "score", "submitted_at"]
+    known = scored[columns].dropna(subset=["score"]).reset_index(drop=True)
+    unit = known.groupby(["instance", "criterion"], sort=False).ngroup().to_numpy()
+    score = known["score"].to_numpy(dtype=float)
+    others = np.bincount(unit)[unit] - 1
+    gap = score - np.divide(
+        np.bincount(unit, score)[unit] - score, others, out=np.full(len(score), np.nan), where=others > 0
+    )
+    in_turn = known["submitted_at"].sort_values(kind="stable").index.to_numpy()
+    people = known[["annotator"]].assign(gap=gap).iloc[in_turn]
+    order = people.groupby("annotator").cumcount()
+    size = people.groupby("annotator")["gap"].transform("size")
+    known = people.assign(part=(order * parts // size) + 1).dropna(subset=["gap"])
     gaps = known.groupby(["annotator", "part"])["gap"].agg(n="size", mean_gap="mean")
     return gaps.reset_index()

@@ -203,7 +203,8 @@ def behaviour_section(study: StudyFrames) -> BehaviourSection:
 
 
 def _sources(study: StudyFrames) -> dict[str, pd.DataFrame]:
-    scored, model = study.scored, study.shown_scores.rename("score").reset_index()
+    scored = study.scored[["arm", "unit", "score", "first_score"]]
+    model = study.shown_scores.rename("score").reset_index()
     by_arm = {arm: scored[scored["arm"] == arm] for arm in (ASSISTED, BLIND, FIRST)}
     before = by_arm[FIRST].assign(score=by_arm[FIRST]["first_score"].astype(float)).dropna(subset=["score"])
     return {

@@ -28,6 +28,22 @@ class DraftEffectsSection:
         return {"adoption": self.adoption, "distance": self.distance, "pull": self.pull}[name]
 
 
+OF_SCORED = (
+    *(
+        "annotator",
+        "instance",
+        "criterion",
+        "arm",
+        "unit",
+        "score",
+        "draft_score",
+        "shown_score",
+        "first_score",
+    ),
+    *("planted_score", "planted_error"),
+)
+
+
 @dataclass(frozen=True)
 class AssistanceSection:
     """How far the draft moved people; ``first`` has those who scored before they saw it."""
@@ -64,4 +80,6 @@ def assistance_section(study: StudyFrames) -> AssistanceSection:
 
 
 def _scored(study: StudyFrames) -> pd.DataFrame:
-    return study.scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])
+    """What the effects rest on, of the columns of ``scored`` only those that they need."""
+    scored = study.scored[[*OF_SCORED]]
+    return scored.assign(cluster=study.clusters.code[study.scored["unit"].to_numpy()])

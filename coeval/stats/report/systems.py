@@ -60,7 +60,7 @@ def systems_section(study: StudyFrames, *, replicates: int = 1000, seed: int = 0
 
     Intervals leave out whole clusters: documents with all their criteria, so that they speak of other documents.
     """
-    scored, model = study.scored, study.shown_scores
+    scored, model = study.scored[["unit", "score"]], study.shown_scores
     systems = study.units["system"].replace("", None).to_numpy(dtype=object)
     names = [str(name) for name in pd.Series(systems, dtype=object).dropna().unique()]
     of_scores = systems[scored["unit"].to_numpy()] if len(scored) else np.empty(0, dtype=object)
