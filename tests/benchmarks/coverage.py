@@ -28,7 +28,7 @@ from coeval.stats import (
 )
 from coeval.stats.agreement.clustered import alpha_levels, mean_alpha, respread
 from coeval.stats.estimates.clusters import DOCUMENTS, Clusters, sums_interval
-from coeval.stats.judges.correlation import correlate
+from coeval.stats.judges.correlating import correlate
 from coeval.stats.judges.equivalence import equivalence_test
 from coeval.stats.judges.williams import williams_test
 from coeval.stats.planning.sequence import FIRST, sequence_width

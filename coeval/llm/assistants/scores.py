@@ -10,7 +10,8 @@ import pandas as pd
 from coeval.domain import Instance
 from coeval.errors import InputError
 from coeval.llm.assistants.catalogue import Assistant
-from coeval.stats.judges.correlation import METHODS, correlations
+from coeval.stats.judges.correlating import METHODS
+from coeval.stats.judges.correlation import correlations
 
 
 def score_instances(assistants: Sequence[Assistant], instances: Sequence[Instance]) -> pd.DataFrame:

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from coeval.stats.estimates.clusters import cut, jackknife_interval, parse_clusters
-from coeval.stats.estimates.later import stats
 from coeval.stats.estimates.results import Estimate
+from coeval.stats.judges.correlating import METHODS, check_none, correlate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector, renumbered
 
-METHODS = ("pearson", "spearman", "kendall")
 LEVELS = ("dataset", "document", "system")
 SAME = 1e-10
 """Means closer than this, on a scale of about 1, are the same mean."""
@@ -182,21 +181,6 @@ def spread_levels(point: Correlations, without: Numbers, kind: str, n: int) -> C
     return Correlations(spread(point.dataset, 0), spread(point.document, 1), spread(point.system, 2))
 
 
-def correlate(x: Numbers, y: Numbers, method: str) -> float:
-    """One correlation of two complete vectors; nan where either never varies."""
-    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return np.nan
-    if method == "kendall":
-        return float(stats.kendalltau(x, y).statistic)
-    if method == "spearman":
-        return correlate(stats.rankdata(x), stats.rankdata(y), "pearson")
-    if method != "pearson":
-        raise ValueError(f"There is no correlation {method!r}; choose one of: {', '.join(METHODS)}.")
-    x, y = x - x.mean(), y - y.mean()
-    # plain sums: a product of vectors wakes the threads of BLAS, which costs more than it saves
-    return float(np.clip((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()), -1, 1))
-
-
 def join_ties(values: Numbers) -> Numbers:
     """The values, those that differ by rounding errors alone made equal.
 
@@ -218,12 +202,11 @@ def join_ties(values: Numbers) -> Numbers:
 
 
 def _with_p(x: Numbers, y: Numbers, method: str) -> Estimate:
-    """One correlation with scipy's two-sided p-value against none; both sides must vary."""
+    """One correlation with its two-sided p-value against none; both sides must vary."""
     if len(x) < 3:
         return Estimate(correlate(x, y, method), n=len(x), p_value=np.nan)
-    test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
-    tested = test(x, y)
-    return Estimate(float(tested.statistic), n=len(x), p_value=float(tested.pvalue))
+    value, p = check_none(x, y, method)
+    return Estimate(value, n=len(x), p_value=p)
 
 
 def _level(values: dict[str, Estimate], n: int, groups: int, used: int) -> LevelCorrelations:

@@ -14,7 +14,7 @@ from coeval.stats.agreement.patterns import CELLS, draw_weights
 from coeval.stats.estimates.clusters import Clusters, group_interval, sums_interval
 from coeval.stats.estimates.intervals import inverted, summarise
 from coeval.stats.estimates.results import Estimate
-from coeval.stats.judges.correlation import correlate
+from coeval.stats.judges.correlating import correlate
 from coeval.stats.rating_matrix import Codes, Numbers, parse_vector
 
 CONSTANT = "a judge or the people gave one score only, or fewer than two items have all three scores"

@@ -11,7 +11,7 @@ from coeval.datasets.tables.formats import open_table
 from coeval.datasets.tables.table import require_columns
 from coeval.errors import InputError
 from coeval.stats import correlations, williams_test
-from coeval.stats.judges.correlation import correlate
+from coeval.stats.judges.correlating import correlate
 from coeval.study.replicating.cells import Cell, Replication
 
 STUDY = "Topical-Chat"

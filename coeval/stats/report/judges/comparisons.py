@@ -17,7 +17,8 @@ from coeval.stats.estimates.clusters import Clusters
 from coeval.stats.estimates.families import adjust_holm
 from coeval.stats.estimates.results import Estimate, Spelled
 from coeval.stats.frames import ASSISTED, LLM, StudyFrames
-from coeval.stats.judges.correlation import correlate, table_correlations
+from coeval.stats.judges.correlating import correlate
+from coeval.stats.judges.correlation import table_correlations
 from coeval.stats.judges.two_judges import bootstrap_test, permutation_test
 from coeval.stats.judges.williams import WilliamsTest, williams_test
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings

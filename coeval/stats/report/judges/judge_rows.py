@@ -14,9 +14,9 @@ from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.alternative import AltTest, Labels, run_alt_test
 from coeval.stats.judges.closeness import PairwiseAccuracy, median_confusion, pairwise_accuracy
+from coeval.stats.judges.correlating import METHODS
 from coeval.stats.judges.correlation import (
     LEVELS,
-    METHODS,
     Correlations,
     correlations,
     group_codes,
