@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, RowKind, Task
 from coeval.errors import InputError, ModelError
-from coeval.judge.running.tables import Bar, read_instances, run_apart
+from coeval.judge.running.judging_tables import Bar, read_instances, run_apart
 from coeval.llm.ideation.evaluation_steps import draft_steps
-from coeval.llm.ideation.plan import draft_plan
+from coeval.llm.ideation.fusion_plan import draft_plan
 from coeval.llm.presets.registry import get_preset
 from coeval.llm.protocols.protocol import Brief, Item, Protocol
 from coeval.llm.protocols.registry import build_protocol, get_protocol

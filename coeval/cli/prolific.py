@@ -90,7 +90,7 @@ def _add_bonus(command: argparse.ArgumentParser) -> None:
 
 def _draft(context: Context, options: argparse.Namespace) -> None:
     from coeval.cli.importing import read_mapping
-    from coeval.study.crowd.prolific.drafting import Draft, draft_study
+    from coeval.study.crowd.prolific.publishing import Draft, draft_study
     from coeval.study.crowd.prolific.rules import read_money
 
     draft = Draft(
@@ -108,7 +108,7 @@ def _draft(context: Context, options: argparse.Namespace) -> None:
 
 
 def _publish(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.crowd.prolific.drafting import publish_study
+    from coeval.study.crowd.prolific.publishing import publish_study
 
     _print(publish_study(context, OPERATOR, options.task, **_confirmed(options)))
 
@@ -160,7 +160,7 @@ def _message(context: Context, options: argparse.Namespace) -> None:
 
 
 def _top_up(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.crowd.prolific.places import top_up
+    from coeval.study.crowd.prolific.more_places import top_up
 
     _print(top_up(context, OPERATOR, options.task, more=options.more, **_confirmed(options)))
 
@@ -181,7 +181,7 @@ def _filters(context: Context, options: argparse.Namespace) -> None:
 
 
 def _record(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.crowd.prolific.records import export_asked
+    from coeval.study.crowd.prolific.request_record import export_asked
 
     sys.stdout.write(export_asked(context, OPERATOR, options.task))
 

@@ -28,8 +28,8 @@ def add_replicate(commands: argparse._SubParsersAction) -> None:
 
 def _replicate(options: argparse.Namespace) -> None:
     from coeval.study.replicating.cells import load_printed
-    from coeval.study.replicating.writing import PAPERS as ways
-    from coeval.study.replicating.writing import summarise, write_replication
+    from coeval.study.replicating.replication_files import PAPERS as ways
+    from coeval.study.replicating.replication_files import summarise, write_replication
 
     printed = load_printed(options.printed) if options.printed else {}
     replication = ways[options.paper](options.data)

@@ -15,7 +15,7 @@ from coeval.datasets.format import Columns, Format
 from coeval.datasets.hub import ours
 from coeval.datasets.ratings import rating_tables
 from coeval.datasets.release import loading
-from coeval.datasets.tables import parts
+from coeval.datasets.tables import table_parts
 from coeval.datasets.tables.formats import TABLES, TableFormat, guess_table
 from coeval.datasets.tables.instances import FIELDS, open_instances
 from coeval.errors import InputError
@@ -39,13 +39,13 @@ def _of_table(kind: TableFormat) -> Format:
 _PARTS = Format(
     "parts",
     "Parts of one table (NAME-00000-of-00002.parquet, ...)",
-    fits=lambda path, columns: parts.holds_parts(path),
-    open=lambda path, slug, columns: open_instances(parts.open_parts(path), slug, columns),
+    fits=lambda path, columns: table_parts.holds_parts(path),
+    open=lambda path, slug, columns: open_instances(table_parts.open_parts(path), slug, columns),
     fields=FIELDS,
-    table=parts.open_parts,
+    table=table_parts.open_parts,
     folder="parts of one table",
     open_empty=lambda path, slug, columns: open_instances(
-        parts.open_parts(path), slug, columns, empty_outputs=True
+        table_parts.open_parts(path), slug, columns, empty_outputs=True
     ),
 )
 

@@ -46,7 +46,7 @@ from coeval.stats.report.agreement import agreement_section
 from coeval.stats.report.assistance import assistance_section
 from coeval.stats.report.document import build_report
 from coeval.stats.report.judges.alignment import alignment_section
-from coeval.stats.report.judges.comparisons import mean_pairwise
+from coeval.stats.report.judges.judges_compared import mean_pairwise
 from coeval.stats.report.paper.methods import methods_paragraph
 from coeval.stats.report.paper.paper_tables import paper_tables
 from coeval.stats.report.paper.rendering import tables_latex, tables_markdown

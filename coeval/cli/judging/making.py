@@ -117,7 +117,7 @@ def _examples(context: Context, options: argparse.Namespace) -> None:
 
 
 def _wording(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.judging.wordings import leave_wording, propose_wording, take_wording
+    from coeval.study.judging.criterion_wordings import leave_wording, propose_wording, take_wording
 
     if options.take is not None:
         voted = take_wording(context, OPERATOR, options.task, options.take)
@@ -192,7 +192,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def _take(context: Context, options: argparse.Namespace) -> None:
-    from coeval.study.judging.exporting import export_judge
+    from coeval.study.judging.judge_export import export_judge
 
     asks = read_judging_options(options)
     given = any((options.preset, options.model, options.protocol, options.templates))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from coeval.datasets.annotation.answers import read_answer
-from coeval.datasets.annotation.results import Results, is_label
+from coeval.datasets.annotation.record_answers import read_answer
+from coeval.datasets.annotation.record_results import Results, is_label
 from coeval.datasets.gathering import NOBODY, Gathering
 from coeval.datasets.json_nodes import Node
 from coeval.datasets.judgments import Judgment

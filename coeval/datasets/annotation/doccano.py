@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coeval.datasets.annotation.results import Results, is_label
+from coeval.datasets.annotation.record_results import Results, is_label
 from coeval.datasets.gathering import NOBODY, Gathering, build_instance
 from coeval.datasets.json_nodes import LINES, Node, load_node, peek
 from coeval.datasets.judgments import Judgment

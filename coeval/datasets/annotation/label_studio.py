@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from coeval.datasets.annotation.answers import name_person, read_answer, slice_utf16
 from coeval.datasets.annotation.label_studio_ours import OurStudy
 from coeval.datasets.annotation.label_studio_out import OURS, TOOL
-from coeval.datasets.annotation.results import Results
+from coeval.datasets.annotation.record_answers import name_person, read_answer, slice_utf16
+from coeval.datasets.annotation.record_results import Results
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.gathering import Gathering
 from coeval.datasets.json_nodes import Node, load_node, peek

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from coeval.datasets.annotation.answers import name_person
 from coeval.datasets.annotation.label_studio_out import (
     OURS,
     TOOL,
@@ -14,6 +13,7 @@ from coeval.datasets.annotation.label_studio_out import (
     render_results,
     standing_lines,
 )
+from coeval.datasets.annotation.record_answers import name_person
 from coeval.datasets.annotation.study_records import (
     parse_criterion,
     parse_draft,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from coeval.datasets.annotation.answers import count_utf16
+from coeval.datasets.annotation.record_answers import count_utf16
 from coeval.datasets.annotation.study_records import render_record
 from coeval.domain import (
     Action,

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from coeval.datasets.annotation.answers import read_answer
-from coeval.datasets.annotation.results import Results
+from coeval.datasets.annotation.record_answers import read_answer
+from coeval.datasets.annotation.record_results import Results
 from coeval.datasets.format import Columns, Format
 from coeval.datasets.gathering import NOBODY, Gathering
 from coeval.datasets.json_nodes import Node, load_node, peek

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from coeval.datasets.release.lines import SCALE, Line, is_header, read_model_score
+from coeval.datasets.release.release_lines import SCALE, Line, is_header, read_model_score
 from coeval.domain import EvaluationRow, ImportedDraft, Instance, RowKind, Run
 from coeval.llm.reading.quotes import find_quotes
 

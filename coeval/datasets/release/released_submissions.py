@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from coeval.datasets.release.lines import SCALE, Line, read_row_score, read_time
+from coeval.datasets.release.release_lines import SCALE, Line, read_row_score, read_time
 from coeval.datasets.release.released_drafts import RUN, kind_at
 from coeval.datasets.release.released_files import Record
 from coeval.domain import Action, ImportedDraft, ImportedSubmission, RowKind, ScrutinyRow

@@ -35,8 +35,8 @@ from coeval.stats.estimates.families import adjust_holm
 from coeval.stats.frames import ASSISTED, BLIND, TEAM, StudyFrames
 from coeval.stats.judges.alternative import EPSILONS
 from coeval.stats.judges.equivalence import LEVEL, equivalence_test
-from coeval.stats.report.judges.comparisons import list_judges
 from coeval.stats.report.judges.judge_rows import JudgeRow, judge_row
+from coeval.stats.report.judges.judges_compared import list_judges
 from coeval.stats.report.judges.labels_chosen import choose_labels
 
 MARGIN = 0.125

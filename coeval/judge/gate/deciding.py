@@ -11,7 +11,7 @@ import pandas as pd
 
 from coeval.errors import InputError
 from coeval.judge.artifact.schema import JudgeFile
-from coeval.judge.gate.comparing import LABELLED, Difference, compare_systems
+from coeval.judge.gate.differences import LABELLED, Difference, compare_systems
 
 LEVEL = 0.05
 MISSING = 0.2

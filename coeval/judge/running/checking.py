@@ -15,7 +15,7 @@ from coeval.judge.artifact.schema import JudgeFile, Question
 from coeval.judge.drift import FEWEST, Answers, Drift, find_drift
 from coeval.judge.running.asker import Asker, open_askers
 from coeval.judge.running.judge import Asked, drafts_of
-from coeval.judge.running.tables import Bar
+from coeval.judge.running.judging_tables import Bar
 from coeval.llm.protocols.protocol import Item, Protocol
 from coeval.llm.running.judging import Judged, judge_item
 from coeval.llm.running.pool import Outcome, run_all

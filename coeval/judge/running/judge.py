@@ -15,7 +15,7 @@ from coeval.judge.answers import tabulate_answers
 from coeval.judge.artifact.files import load_judge
 from coeval.judge.artifact.schema import JudgeFile
 from coeval.judge.running.asker import Asker, document_of, open_askers
-from coeval.judge.running.tables import Bar, read_instances, run_apart
+from coeval.judge.running.judging_tables import Bar, read_instances, run_apart
 from coeval.llm.protocols.protocol import Item
 from coeval.llm.running.judging import Judged, judge_all
 from coeval.llm.running.ledger import Prices

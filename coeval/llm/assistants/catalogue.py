@@ -9,7 +9,7 @@ from functools import partial
 
 from coeval.domain import Instance
 from coeval.errors import InputError
-from coeval.llm.assistants.measures import bleu, chrf, rouge, tfidf_cosine
+from coeval.llm.assistants.text_measures import bleu, chrf, rouge, tfidf_cosine
 
 Score = Callable[[Sequence[Instance]], Sequence[float]]
 """Scores instances, one number each in their order; nan where one cannot be scored."""

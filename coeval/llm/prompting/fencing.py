@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from coeval.domain import Instance, Task
+from coeval.rules.columns.column_roles import select_context
 from coeval.rules.columns.images import Image, list_images
-from coeval.rules.columns.roles import select_context
 
 _TAGS = re.compile(
     r"<(?=\s{0,20}/?\s{0,20}sample[_ -]?(?:context|image|input|output|reference)\b)|"  # our own tags

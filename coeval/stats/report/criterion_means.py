@@ -11,7 +11,7 @@ from coeval.stats.estimates.clusters import Clusters, sums_interval
 from coeval.stats.estimates.results import Estimate
 from coeval.stats.frames import StudyFrames
 from coeval.stats.rating_matrix import Numbers
-from coeval.stats.report.judges.comparisons import human_means, list_judges
+from coeval.stats.report.judges.judges_compared import human_means, list_judges
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.correlation import join_ties
 from coeval.stats.rating_matrix import Numbers
-from coeval.stats.report.judges.comparisons import human_means, list_judges
+from coeval.stats.report.judges.judges_compared import human_means, list_judges
 from coeval.stats.report.judges.label_draw import check_draw
 from coeval.stats.report.judges.labels_chosen import LEANED, Reference, choose_labels
 

@@ -8,7 +8,7 @@ from sqlite_utils import Database
 
 from coeval.clock import now
 from coeval.domain import Scale
-from coeval.rules.columns.roles import guess_column
+from coeval.rules.columns.column_roles import guess_column
 from coeval.store.migrations.script import run_script
 
 LOOKED_AT = 500

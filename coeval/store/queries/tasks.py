@@ -12,7 +12,7 @@ from coeval.clock import now
 from coeval.domain import Column, ColumnRole, Instance, Scale, Task
 from coeval.rules.arms import Design, Display, Layout
 from coeval.store.engines.interface import Database
-from coeval.store.engines.records import Record
+from coeval.store.engines.mapper import Record
 from coeval.store.engines.statements import chunks, get_row, insert, rows, scalar, to_json
 from coeval.store.queries.archive import list_archived_ids
 

@@ -18,7 +18,7 @@ from coeval.store.queries.bulk import reports
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.people import people
 from coeval.store.queries.people.members import list_groups
-from coeval.study.computing.columns import (
+from coeval.study.computing.column_blocks import (
     Block,
     is_among,
     named,

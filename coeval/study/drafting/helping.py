@@ -5,7 +5,7 @@ from __future__ import annotations
 from coeval.domain import MAX_REMARK, Ask, CriteriaSet, Person, Task
 from coeval.errors import InputError
 from coeval.llm.ideation.evaluation_steps import draft_steps as ask_for_steps
-from coeval.llm.ideation.plan import draft_plan as ask_for_plan
+from coeval.llm.ideation.fusion_plan import draft_plan as ask_for_plan
 from coeval.store.queries.drafting import judge_helps
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.drafting.assistants import choose_assistants

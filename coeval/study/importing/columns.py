@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from coeval.domain import CONTEXT_ROLES, Column, ColumnRole, Person, Scale
 from coeval.errors import InputError
-from coeval.rules.columns.roles import guess_column
+from coeval.rules.columns.column_roles import guess_column
 from coeval.store.queries import tasks
 from coeval.study.access import OWNERS, Context, require_task, use_case
 

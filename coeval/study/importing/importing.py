@@ -10,7 +10,7 @@ from coeval.datasets import Source, source_of
 from coeval.datasets.hub.address import HubAddress
 from coeval.domain import ColumnRole, CriteriaSet, Instance, Person, Proposal, Study, Task
 from coeval.errors import InputError
-from coeval.rules.columns.roles import guess_columns
+from coeval.rules.columns.column_roles import guess_columns
 from coeval.store import Database
 from coeval.store.queries import criteria, sources, tasks
 from coeval.store.queries.scrutiny import assignments, submissions

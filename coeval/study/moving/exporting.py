@@ -16,7 +16,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.moving.reading import Departure, count_others, get_scope, list_rows
 from coeval.store.queries.moving.shapes import LEDGER, get_schema
 from coeval.study.access import OWNERS, Context, require_task, use_case
-from coeval.study.moving.archive import Manifest, write_manifest, write_table
+from coeval.study.moving.study_file import Manifest, write_manifest, write_table
 
 
 class Naming(StrEnum):

@@ -18,7 +18,7 @@ from coeval.store.queries.moving.scratch import build_scratch
 from coeval.store.queries.moving.shapes import get_schema
 from coeval.store.queries.moving.writing import PeopleMap, list_known_uids, write_study
 from coeval.study.access import OWNERS, Context, use_case
-from coeval.study.moving.archive import Manifest, open_archive, read_study_file
+from coeval.study.moving.study_file import Manifest, open_archive, read_study_file
 from coeval.study.people.sessions import check_name
 from coeval.study.tasks import check_slug
 

@@ -15,8 +15,8 @@ from coeval.store.queries.moving.reading import Scope, get_scope, list_people, l
 from coeval.store.queries.moving.shapes import LEDGER, Schema, get_schema
 from coeval.store.queries.moving.writing import PeopleMap, write_ledger
 from coeval.study.access import OWNERS, Context, require_task, use_case
-from coeval.study.moving.archive import Manifest
 from coeval.study.moving.importing import check_renamed, get_own_scope, opened, refuse_strangers
+from coeval.study.moving.study_file import Manifest
 
 WORK = ("instance", "run", "draft", "submission", "ballot", "mark")
 """What a summary counts."""

@@ -9,7 +9,7 @@ from coeval.study.crowd.onboarding import Visit
 from coeval.study.crowd.proof import Link
 from coeval.study.crowd.situations import find_full_code
 from coeval.ui.components.view import Node, el
-from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
+from coeval.ui.crowd_pages.page_parts import StudyForm, StudyView, paragraphs, show_way_out
 
 
 def show_arrival(arrival: Arrival) -> StudyView:

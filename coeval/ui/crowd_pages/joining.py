@@ -19,7 +19,7 @@ from coeval.study.access import Context
 from coeval.study.crowd import arriving, onboarding, overview
 from coeval.study.crowd.arriving import Arrival, Coming, OtherBrowserError, ShutError
 from coeval.study.crowd.onboarding import Visit
-from coeval.study.crowd.prolific.records import export_asked
+from coeval.study.crowd.prolific.request_record import export_asked
 from coeval.study.crowd.proof import Link
 from coeval.study.crowd.situations import Situation
 from coeval.study.people.sessions import get_member, get_signed_in
@@ -31,7 +31,7 @@ from coeval.ui.crowd_pages.arrival_views import (
     show_shut,
     show_withdrawal,
 )
-from coeval.ui.crowd_pages.parts import StudyView
+from coeval.ui.crowd_pages.page_parts import StudyView
 from coeval.ui.crowd_pages.preview import show_preview
 from coeval.ui.crowd_pages.study_views import show_visit
 from coeval.ui.server.answers import tell

@@ -12,7 +12,7 @@ from coeval.study.crowd.proof import Link
 from coeval.study.crowd.situations import Part
 from coeval.ui.components.view import Node, el
 from coeval.ui.crowd_pages.arrival_views import show_arrival, show_declined
-from coeval.ui.crowd_pages.parts import StudyView
+from coeval.ui.crowd_pages.page_parts import StudyView
 from coeval.ui.crowd_pages.study_views import show_visit
 
 PAGES = {

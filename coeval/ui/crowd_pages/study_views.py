@@ -9,7 +9,7 @@ from coeval.language import tr, trn
 from coeval.study.crowd.onboarding import Visit
 from coeval.study.crowd.situations import Situation
 from coeval.ui.components.view import Node, el, table
-from coeval.ui.crowd_pages.parts import StudyForm, StudyView, paragraphs, show_way_out
+from coeval.ui.crowd_pages.page_parts import StudyForm, StudyView, paragraphs, show_way_out
 
 
 def show_visit(visit: Visit, page: int = 1) -> StudyView:

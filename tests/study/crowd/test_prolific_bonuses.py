@@ -16,7 +16,7 @@ from coeval.errors import CoevalError, InputError
 from coeval.study.access import Context
 from coeval.study.crowd.prolific import bonuses, client, settling
 from coeval.study.crowd.prolific.bonuses import Bonus, Rule, pay_bonus
-from coeval.study.crowd.prolific.records import list_asked
+from coeval.study.crowd.prolific.request_record import list_asked
 from coeval.study.crowd.prolific.reviewing import Verdict, review
 from coeval.study.crowd.prolific.settling import settle
 from tests.support.hosting.prolific_stub import FAULTS, ProlificStub, serving_prolific

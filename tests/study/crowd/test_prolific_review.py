@@ -15,7 +15,7 @@ from coeval.errors import InputError, NotAllowedError
 from coeval.study.access import Context
 from coeval.study.crowd.prolific import client
 from coeval.study.crowd.prolific.messaging import message_workers
-from coeval.study.crowd.prolific.records import export_asked, list_asked
+from coeval.study.crowd.prolific.request_record import export_asked, list_asked
 from coeval.study.crowd.prolific.reviewing import Verdict, get_live, review
 from coeval.study.crowd.prolific.rules import Category, find_obstacle
 from coeval.study.crowd.prolific.settling import settle

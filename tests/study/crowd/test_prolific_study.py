@@ -14,10 +14,10 @@ from coeval.study.access import Context
 from coeval.study.crowd import plans
 from coeval.study.crowd.prolific import client, settling
 from coeval.study.crowd.prolific.client import RefusedError, UnansweredError
-from coeval.study.crowd.prolific.drafting import Draft, draft_study, publish_study
 from coeval.study.crowd.prolific.filters import find_filters
-from coeval.study.crowd.prolific.places import top_up
-from coeval.study.crowd.prolific.records import list_asked
+from coeval.study.crowd.prolific.more_places import top_up
+from coeval.study.crowd.prolific.publishing import Draft, draft_study, publish_study
+from coeval.study.crowd.prolific.request_record import list_asked
 from coeval.study.crowd.prolific.settling import settle
 from coeval.study.people.sessions import sign_in
 from coeval.study.tasks import add_task

@@ -27,13 +27,13 @@ from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 from coeval.study.judging import certifying
 from coeval.study.judging.certifying import certify
+from coeval.study.judging.criterion_wordings import leave_wording, propose_wording, take_wording
 from coeval.study.judging.deferring import assign_deferred, end_asking, list_deferred
 from coeval.study.judging.examples import propose_examples, take_examples
-from coeval.study.judging.exporting import export_judge
 from coeval.study.judging.fitting import fit_judge
+from coeval.study.judging.judge_export import export_judge
 from coeval.study.judging.sealing import seal_task
 from coeval.study.judging.state import get_certificate, get_judge_state
-from coeval.study.judging.wordings import leave_wording, propose_wording, take_wording
 from coeval.ui.server.roles import load_rules
 from tests.support.studies.judged_study import FAIR, OVERRATED, PEOPLE, serve_judged
 from tests.support.studies.scored_study import scored
@@ -60,15 +60,19 @@ ONLY_FITS: dict[str, Callable[[Context], Any]] = {
     "state.get_certificate": lambda context: refused(lambda: get_certificate(context, OPERATOR, "demo")),
     "examples.propose_examples": lambda context: refused(lambda: propose_examples(context, OPERATOR, "demo")),
     "examples.take_examples": lambda context: refused(lambda: take_examples(context, OPERATOR, "demo", [])),
-    "wordings.propose_wording": lambda context: refused(
+    "criterion_wordings.propose_wording": lambda context: refused(
         lambda: asyncio.run(propose_wording(context, OPERATOR, "demo", "none such"))
     ),
-    "wordings.take_wording": lambda context: refused(lambda: take_wording(context, OPERATOR, "demo", 1)),
-    "wordings.leave_wording": lambda context: refused(lambda: leave_wording(context, OPERATOR, "demo", 1)),
+    "criterion_wordings.take_wording": lambda context: refused(
+        lambda: take_wording(context, OPERATOR, "demo", 1)
+    ),
+    "criterion_wordings.leave_wording": lambda context: refused(
+        lambda: leave_wording(context, OPERATOR, "demo", 1)
+    ),
     "deferring.list_deferred": lambda context: refused(lambda: list_deferred(context, OPERATOR, "demo")),
     "deferring.assign_deferred": lambda context: refused(lambda: assign_deferred(context, OPERATOR, "demo")),
     "deferring.end_asking": lambda context: refused(lambda: end_asking(context, OPERATOR, "demo")),
-    "exporting.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),
+    "judge_export.export_judge": lambda context: refused(lambda: export_judge(context, OPERATOR, "demo")),
 }
 """Every use case of judging that does not open the seal, and how it is called: what it gives may not depend on it."""
 

@@ -29,12 +29,12 @@ from coeval.study.criteria.rounds import (
 )
 from coeval.study.drafting.execution import run_drafting
 from coeval.study.judging.certifying import certify
+from coeval.study.judging.criterion_wordings import leave_wording, propose_wording, take_wording
 from coeval.study.judging.examples import propose_examples, take_examples
-from coeval.study.judging.exporting import export_judge
 from coeval.study.judging.fitting import fit_judge
+from coeval.study.judging.judge_export import export_judge
 from coeval.study.judging.sealing import seal_task
 from coeval.study.judging.state import get_judge_state
-from coeval.study.judging.wordings import leave_wording, propose_wording, take_wording
 from coeval.study.people.sessions import sign_in
 from coeval.ui.study_app.judge.correction_views import wording_view
 from tests.support.models.openai_stub import Stub

@@ -24,7 +24,7 @@ from coeval.store.queries.people import accounts, people
 from coeval.study.access import OPERATOR, Context
 from coeval.study.exporting.export import export_folder, export_zip
 from coeval.study.importing.importing import import_study
-from coeval.study.moving import archive as archives
+from coeval.study.moving import study_file
 from coeval.study.moving.exporting import Naming, export_study_file
 from coeval.study.moving.importing import import_study_file
 from coeval.study.people.accounts import invite
@@ -158,7 +158,7 @@ def test_bombs_and_huge_rows_are_refused(
 ) -> None:
     """A bomb is told by what it says it holds, a row while it is read; nobody unpacks either."""
     parts = read_parts(packed)
-    monkeypatch.setattr(archives, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(study_file, "FREE_BYTES", 1_000_000)
     data = b"x" * 5_000_000
     parts["tables/instance.jsonl"] = data
     change_manifest(parts, lambda manifest: manifest["tables"]["instance"].update(bytes=len(data)))
@@ -166,7 +166,7 @@ def test_bombs_and_huge_rows_are_refused(
     assert bomb.stat().st_size < 50_000
     with pytest.raises(InputError, match="no study is packed so tightly"):
         import_study_file(there, OPERATOR, bomb)
-    monkeypatch.setattr(archives, "MOST_LINE", 10_000)
+    monkeypatch.setattr(study_file, "MOST_LINE", 10_000)
     parts = read_parts(packed)
     with_value("instance", "output", "y" * 20_000)(parts)
     with pytest.raises(InputError, match="Row 1 of tables/instance.jsonl is longer than 10,000 bytes"):

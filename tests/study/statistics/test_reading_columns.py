@@ -17,7 +17,7 @@ from coeval.store import Database
 from coeval.store.engines.statements import append, append_numbered, rows
 from coeval.store.queries import criteria, tasks
 from coeval.study.access import Context
-from coeval.study.computing.columns import read_times
+from coeval.study.computing.column_blocks import read_times
 from coeval.study.computing.study_frames import TaskFrames
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in

@@ -13,7 +13,7 @@ from coeval.errors import InputError
 from coeval.study.replicating.cells import Cell, Replication, alike, load_printed
 from coeval.study.replicating.closer_look import replicate_closer_look
 from coeval.study.replicating.coeval_paper import replicate_coeval
-from coeval.study.replicating.writing import summarise, write_replication
+from coeval.study.replicating.replication_files import summarise, write_replication
 
 STORY = {"story requirement": "Write about a kite.", "story": "The kite flew high."}
 

@@ -325,12 +325,14 @@ def judge_tab() -> list[Door]:
         Door("judging.certifying.certify", event(MAIN, "judge-certify", first=("judge",)), says=sealed),
         Door("judging.state.get_certificate", at("GET", f"{files}certificate.html"), says=sealed),
         Door("judging.state.get_certificate", at("GET", f"{files}certificate.json"), says=sealed),
-        Door("judging.exporting.export_judge", at("GET", f"{files}judge.json"), says=sealed),
+        Door("judging.judge_export.export_judge", at("GET", f"{files}judge.json"), says=sealed),
         Door("judging.examples.propose_examples", pressed("examples-choose"), says=sealed),
         Door("judging.examples.take_examples", pressed("examples-take"), says=sealed),
-        Door("judging.wordings.propose_wording", pressed("wording-propose"), says=sealed),
-        Door("judging.wordings.take_wording", pressed("wording-take"), says="no proposed wording"),
-        Door("judging.wordings.leave_wording", pressed("wording-leave"), says="no proposed wording"),
+        Door("judging.criterion_wordings.propose_wording", pressed("wording-propose"), says=sealed),
+        Door("judging.criterion_wordings.take_wording", pressed("wording-take"), says="no proposed wording"),
+        Door(
+            "judging.criterion_wordings.leave_wording", pressed("wording-leave"), says="no proposed wording"
+        ),
         Door("judging.deferring.assign_deferred", pressed("people-assign"), says=sealed),
         Door("judging.deferring.end_asking", pressed("people-end"), says="asked for everything already"),
     ]
@@ -562,10 +564,10 @@ def setup_prolific() -> list[Door]:
     written, named_ = fixed(prolific_text="Hello."), fixed(prolific_bonus_name="thanks")
     of_token: dict[str, Any] = {"says": "PROLIFIC_TOKEN"}
     return [
-        Door("crowd.prolific.drafting.draft_study", setup("prolific-draft", **opened), **of_token),
-        Door("crowd.prolific.drafting.publish_study", setup("prolific-publish", **opened), **of_token),
+        Door("crowd.prolific.publishing.draft_study", setup("prolific-draft", **opened), **of_token),
+        Door("crowd.prolific.publishing.publish_study", setup("prolific-publish", **opened), **of_token),
         Door("crowd.prolific.filters.find_filters", setup("prolific-find", **opened), **of_token),
-        Door("crowd.prolific.places.top_up", setup("prolific-places", **opened), **of_token),
+        Door("crowd.prolific.more_places.top_up", setup("prolific-places", **opened), **of_token),
         Door("crowd.prolific.reviewing.get_live", setup("prolific-all", **opened), **of_token),
         Door("crowd.prolific.reviewing.review", setup("prolific-approve", **opened), **of_token),
         Door("crowd.prolific.bonuses.pay_bonus", setup("prolific-bonus", put=named_, **opened), **of_token),
@@ -575,8 +577,10 @@ def setup_prolific() -> list[Door]:
             **of_token,
         ),
         Door("crowd.prolific.settling.settle", setup("prolific-settle", **opened), **of_token),
-        Door("crowd.prolific.records.list_asked", setup("prolific", "select", task="joined"), part=True),
-        Door("crowd.prolific.records.export_asked", at("GET", "/s/{task}/prolific.csv", "joined")),
+        Door(
+            "crowd.prolific.request_record.list_asked", setup("prolific", "select", task="joined"), part=True
+        ),
+        Door("crowd.prolific.request_record.export_asked", at("GET", "/s/{task}/prolific.csv", "joined")),
     ]
 
 

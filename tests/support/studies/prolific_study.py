@@ -10,7 +10,7 @@ from coeval.domain import Person, Plan, Proof, StudyState, Terms
 from coeval.store.queries import tasks
 from coeval.study.access import OPERATOR, Context
 from coeval.study.crowd import arriving, onboarding, plans
-from coeval.study.crowd.prolific.drafting import Draft, draft_study, publish_study
+from coeval.study.crowd.prolific.publishing import Draft, draft_study, publish_study
 from coeval.study.crowd.proof import seal_link
 from coeval.study.importing.importing import import_study
 from coeval.study.scrutiny.steps import get_step

@@ -12,7 +12,7 @@ from statistics import mean, median
 import pytest
 
 from coeval.datasets import load_study
-from coeval.datasets.release.lines import Line, is_header, parse_line, read_model_score, read_time
+from coeval.datasets.release.release_lines import Line, is_header, parse_line, read_model_score, read_time
 from coeval.domain import Action, RowKind, ScrutinyRow, Study
 from coeval.errors import InputError
 

@@ -11,7 +11,7 @@ import pytest
 from coeval.domain import Criterion, Instance, Request, Task
 from coeval.errors import InputError
 from coeval.judge.labels import Labels
-from coeval.judge.learning.asking import ExampleAsker
+from coeval.judge.learning.asking_again import ExampleAsker
 from coeval.judge.learning.examples import Correction, Question
 from coeval.judge.learning.learn import Wishes, learn_with_examples
 from coeval.llm.client.client import Exchange

@@ -12,8 +12,8 @@ import pytest
 
 from coeval.errors import InputError
 from coeval.judge.artifact.schema import JudgeFile, Label
-from coeval.judge.gate.comparing import compare_systems
 from coeval.judge.gate.deciding import EXIT_CODES, Gate, Outcome, Terms, hold_gate, tell_basis
+from coeval.judge.gate.differences import compare_systems
 from coeval.judge.gate.junit import render_junit
 from tests.support.studies.gate_simulation import JUDGE, TERMS, simulate_gate, simulate_outputs
 from tests.support.studies.judge_files import make_judge

@@ -15,7 +15,7 @@ from coeval.errors import InputError, ModelError
 from coeval.llm.assistants.catalogue import list_assistants
 from coeval.llm.ideation.criteria import draft_criteria
 from coeval.llm.ideation.evaluation_steps import draft_steps
-from coeval.llm.ideation.plan import draft_plan
+from coeval.llm.ideation.fusion_plan import draft_plan
 from coeval.llm.prompting.options import JudgeOptions
 from coeval.llm.prompting.schemas import evaluation_schema
 from coeval.llm.protocols import registry

@@ -6,7 +6,7 @@ import pytest
 
 from coeval.domain import ColumnRole, Instance, Scale, Task
 from coeval.llm.prompting.fencing import render_sample
-from coeval.rules.columns.roles import guess_column, guess_columns, select_context
+from coeval.rules.columns.column_roles import guess_column, guess_columns, select_context
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from coeval.datasets.text import check_text
 from coeval.domain import ColumnRole, Instance, Scale, Task
 from coeval.errors import InputError
+from coeval.rules.columns.column_roles import guess_column, select_context
 from coeval.rules.columns.images import ImageError, is_allowed, list_images, looks_like_image, read_image
-from coeval.rules.columns.roles import guess_column, select_context
 from coeval.study.hosting.image_hosts import _read_host
 
 PNG = base64.b64decode(

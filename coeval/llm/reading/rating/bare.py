@@ -6,7 +6,7 @@ import re
 
 from coeval.llm.reading.echoes import is_echo
 from coeval.llm.reading.rating.anchors import echoes_criterion, names_criterion
-from coeval.llm.reading.rating.shapes import ENDS, NUMBER, TARGET, Query, Stated, number_of
+from coeval.llm.reading.rating.rating_shapes import ENDS, NUMBER, TARGET, Query, Stated, number_of
 
 _WHOLE = re.compile(rf"\W*?{TARGET}\W*")
 _NUMBERED = re.compile(r"^[^\w\n]{0,4}(\d{1,4})[ \t]*(?:[.):=-]|$)", re.M)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from coeval.llm.reading.echoes import own_objects
 from coeval.llm.reading.folding import fold
-from coeval.llm.reading.rating.shapes import TARGET, Query, Stated, number_of
+from coeval.llm.reading.rating.rating_shapes import TARGET, Query, Stated, number_of
 
 MAX_DEPTH = 4
 _KEYS = re.compile(r"(?:\w* )?(?:score|rating|grade|verdict|answer)s?", re.I)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from coeval.llm.reading.folding import fold
-from coeval.llm.reading.rating.shapes import Query, Stated
+from coeval.llm.reading.rating.rating_shapes import Query, Stated
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from coeval.llm.reading.markup import strip_markup
 from coeval.llm.reading.rating.anchors import anchor_score, criterion_names
 from coeval.llm.reading.rating.bare import bare
 from coeval.llm.reading.rating.in_json import json_rating
-from coeval.llm.reading.rating.labels import labelled
-from coeval.llm.reading.rating.shapes import Query, Stated, said
+from coeval.llm.reading.rating.labelled import labelled
+from coeval.llm.reading.rating.rating_shapes import Query, Stated, said
 from coeval.llm.reading.thoughts import strip_thoughts
 
 MAX_READ = 24_000

@@ -8,7 +8,8 @@ import pandas as pd
 
 from coeval.stats.frames import BLIND, CROWD, EXPERT, FIRST, StudyFrames
 from coeval.stats.judges.alternative import EPSILONS
-from coeval.stats.report.judges.comparisons import (
+from coeval.stats.report.judges.judge_rows import JudgeRow, judge_row
+from coeval.stats.report.judges.judges_compared import (
     Comparison,
     Competence,
     MeanPairwise,
@@ -17,7 +18,6 @@ from coeval.stats.report.judges.comparisons import (
     list_judges,
     mean_pairwise,
 )
-from coeval.stats.report.judges.judge_rows import JudgeRow, judge_row
 from coeval.stats.report.judges.labels_chosen import choose_labels
 
 

@@ -11,7 +11,7 @@ from coeval.stats.estimates.families import adjust_holm
 from coeval.stats.estimates.results import Estimate, Spelled
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.equivalence import LEVEL, Equivalence, equivalence_test
-from coeval.stats.report.judges.comparisons import human_means, list_judges
+from coeval.stats.report.judges.judges_compared import human_means, list_judges
 from coeval.stats.report.judges.labels_chosen import LEANED, NO_LABELS, choose_labels
 from coeval.stats.report.tables import Table
 

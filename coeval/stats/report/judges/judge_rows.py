@@ -24,7 +24,7 @@ from coeval.stats.judges.correlation import (
     spread_levels,
 )
 from coeval.stats.rating_matrix import Numbers, Ratings, renumbered
-from coeval.stats.report.judges.comparisons import (
+from coeval.stats.report.judges.judges_compared import (
     Judge,
     human_means,
 )

@@ -13,7 +13,7 @@ from coeval.stats.estimates.results import Estimate, Spelled
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.divergence import entropies, js_distances, shares_of
 from coeval.stats.rating_matrix import Codes, Numbers
-from coeval.stats.report.judges.comparisons import list_judges
+from coeval.stats.report.judges.judges_compared import list_judges
 from coeval.stats.report.judges.labels_chosen import NO_LABELS, choose_labels
 from coeval.stats.report.tables import Table
 

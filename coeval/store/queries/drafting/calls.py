@@ -8,7 +8,7 @@ from dataclasses import replace
 from coeval.clock import now
 from coeval.domain import Call
 from coeval.store.engines.interface import Database, Storage
-from coeval.store.engines.records import Record
+from coeval.store.engines.mapper import Record
 from coeval.store.engines.statements import get_row, rows
 from coeval.store.outages import outlast
 

@@ -10,7 +10,7 @@ from typing import Any
 from coeval.clock import now
 from coeval.domain import Draft, EvaluationRow, Quote, QuotePlace, RowKind, Run, UnscoredDraft
 from coeval.store.engines.interface import Database
-from coeval.store.engines.records import Record
+from coeval.store.engines.mapper import Record
 from coeval.store.engines.statements import get_row, insert, rows, scalar, to_json
 
 DRAFT = Record(Draft, elsewhere=("rows", "samples", "probabilities", "id"))

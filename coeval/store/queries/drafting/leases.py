@@ -7,7 +7,7 @@ from dataclasses import asdict
 from coeval.clock import now, time_from_now
 from coeval.domain import LEASE, Lease
 from coeval.store.engines.interface import Database
-from coeval.store.engines.records import Record
+from coeval.store.engines.mapper import Record
 from coeval.store.engines.statements import get_row, upsert
 
 LEASES = Record(Lease)

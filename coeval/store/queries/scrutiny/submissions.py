@@ -9,7 +9,7 @@ from typing import Any
 from coeval.clock import now, read_time, write_time
 from coeval.domain import Arm, ScrutinyRow, Submission
 from coeval.store.engines.interface import Database
-from coeval.store.engines.records import Record
+from coeval.store.engines.mapper import Record
 from coeval.store.engines.statements import append_all, append_numbered, chunks, get_row, rows, scalar
 
 SUBMISSION = Record(

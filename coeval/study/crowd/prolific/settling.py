@@ -10,8 +10,8 @@ from coeval.domain.crowd import UNSETTLED, Asked, Kind, Outcome
 from coeval.errors import InputError, NotFoundError
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.crowd.prolific.desk import Desk, Line, Report, check_confirmation, open_desk, say_money
-from coeval.study.crowd.prolific.drafting import find_made, is_published
 from coeval.study.crowd.prolific.models import APPROVED, REJECTED
+from coeval.study.crowd.prolific.publishing import find_made, is_published
 
 WAIT_MINUTES = 60
 """Bonuses are paid some minutes after they were asked for: before this, none to be seen says nothing."""

@@ -12,7 +12,7 @@ from coeval.datasets import FORMATS, Preview
 from coeval.datasets.text import shorten
 from coeval.domain import Column, Scale
 from coeval.errors import CoevalError
-from coeval.rules.columns.roles import guess_column
+from coeval.rules.columns.column_roles import guess_column
 from coeval.study.importing.importing import ImportReport
 from coeval.study.tasks import TaskState
 from coeval.ui.components.estimate_words import plural

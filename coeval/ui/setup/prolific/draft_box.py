@@ -7,9 +7,9 @@ from typing import Any
 import gradio as gr
 
 from coeval.domain import Person
-from coeval.study.crowd.prolific.drafting import ACTIONS, CODES, DEVICES, Draft, draft_study, publish_study
 from coeval.study.crowd.prolific.filters import find_filters
-from coeval.study.crowd.prolific.places import top_up
+from coeval.study.crowd.prolific.more_places import top_up
+from coeval.study.crowd.prolific.publishing import ACTIONS, CODES, DEVICES, Draft, draft_study, publish_study
 from coeval.study.crowd.prolific.rules import read_money
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Panel, need_task

@@ -12,7 +12,7 @@ from coeval.domain.crowd import UNSETTLED
 from coeval.errors import CoevalError, NotFoundError
 from coeval.study.crowd import plans
 from coeval.study.crowd.prolific.desk import NO_TOKEN
-from coeval.study.crowd.prolific.records import list_asked
+from coeval.study.crowd.prolific.request_record import list_asked
 from coeval.study.crowd.prolific.reviewing import get_live
 from coeval.study.crowd.prolific.settling import settle
 from coeval.ui.components.view import Node, View, el

@@ -12,7 +12,7 @@ from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.view import Node, View, el, image_view, table, text_view
 from coeval.ui.panel import QUICK, Tab, Update, need_task
 from coeval.ui.setup.review.review_views import clock, number
-from coeval.ui.study_app.scrutiny.places import step_link
+from coeval.ui.study_app.scrutiny.step_links import step_link
 
 ALL_SYSTEMS = ""
 EVERY = [("all systems", ALL_SYSTEMS)]

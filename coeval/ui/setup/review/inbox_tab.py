@@ -12,7 +12,7 @@ from coeval.ui.components.tasks_picker import TaskPicker
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task, tell_done
 from coeval.ui.setup.review.review_views import clock
-from coeval.ui.study_app.scrutiny.places import step_link
+from coeval.ui.study_app.scrutiny.step_links import step_link
 
 EVERY = "all"
 SHOWN = [*(str(state) for state in InboxState), EVERY]

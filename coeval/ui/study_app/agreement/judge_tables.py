@@ -11,8 +11,8 @@ from coeval.stats.judges.alternative import AltTest
 from coeval.stats.judges.correlation import LEVELS, Correlations
 from coeval.stats.report.activity import Quoted, QuotesSection
 from coeval.stats.report.judges.alignment import AlignmentSection
-from coeval.stats.report.judges.comparisons import Comparison, Competence
 from coeval.stats.report.judges.judge_rows import JudgeRow
+from coeval.stats.report.judges.judges_compared import Comparison, Competence
 from coeval.ui.components.estimate_words import number, numbered, p_value, percent, plain_number, shown
 from coeval.ui.components.view import Node
 from coeval.ui.study_app.agreement.figures import data_table

@@ -10,7 +10,7 @@ from coeval.domain import Person
 from coeval.domain.seals import Wording
 from coeval.study.drafting.jobs import start_job
 from coeval.study.drafting.worker import get_worker
-from coeval.study.judging import examples, wordings
+from coeval.study.judging import criterion_wordings, examples
 from coeval.study.judging.state import JudgeState, get_judge_state
 from coeval.ui.components.view import View, el
 from coeval.ui.panel import MODEL, Panel, Update, need_task
@@ -143,11 +143,13 @@ class WordingBox(Panel):
         self, person: Person, slug: str, criterion: str | None, run: str | None
     ) -> dict[Any, Any]:
         return self._show(
-            await wordings.propose_wording(self.context, person, need_task(slug), criterion or "", run or "")
+            await criterion_wordings.propose_wording(
+                self.context, person, need_task(slug), criterion or "", run or ""
+            )
         )
 
     def on_take(self, person: Person, slug: str, wording: int | None) -> Update:
-        voted = wordings.take_wording(self.context, person, need_task(slug), wording or 0)
+        voted = criterion_wordings.take_wording(self.context, person, need_task(slug), wording or 0)
         said = (
             "Taken: the vote on the next version is open on the Criteria tab, the new wording in the place of the old."
             if voted
@@ -156,7 +158,7 @@ class WordingBox(Panel):
         return self._again(person, slug, said)
 
     def on_leave(self, person: Person, slug: str, wording: int | None) -> Update:
-        wordings.leave_wording(self.context, person, need_task(slug), wording or 0)
+        criterion_wordings.leave_wording(self.context, person, need_task(slug), wording or 0)
         return self._again(
             person, slug, "Left: the criterion stays as it is, and the proposal stays on record."
         )

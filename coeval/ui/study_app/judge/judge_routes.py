@@ -11,7 +11,7 @@ from coeval.judge.certificate.page import render_page
 from coeval.llm.presets.registry import get_preset
 from coeval.study.access import Context
 from coeval.study.drafting.run_settings import RunSettings
-from coeval.study.judging.exporting import export_judge
+from coeval.study.judging.judge_export import export_judge
 from coeval.study.judging.state import get_certificate
 from coeval.ui.server.identity import get_person
 

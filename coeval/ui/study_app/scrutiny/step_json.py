@@ -21,7 +21,7 @@ from coeval.domain import (
 from coeval.language import later, tr
 from coeval.rules.aliases import Aliases
 from coeval.rules.arms import tells_system
-from coeval.rules.columns.roles import select_context
+from coeval.rules.columns.column_roles import select_context
 from coeval.rules.evaluation_rows import name_rows
 from coeval.study.hosting.image_hosts import ShownImage
 from coeval.study.scrutiny.queue import Step

@@ -18,8 +18,8 @@ from coeval.study.crowd.prolific.desk import (
     say_money,
     say_standing,
 )
-from coeval.study.crowd.prolific.drafting import MAX_PLACES
 from coeval.study.crowd.prolific.models import RemoteStudy
+from coeval.study.crowd.prolific.publishing import MAX_PLACES
 from coeval.study.crowd.prolific.rules import count_people
 
 

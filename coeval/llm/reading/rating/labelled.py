@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from coeval.llm.reading.echoes import is_echo
 from coeval.llm.reading.folding import fold
 from coeval.llm.reading.rating.last_word import Candidate, choose
-from coeval.llm.reading.rating.shapes import ENDS, TARGET, Query, Stated, alternatives, number_of
+from coeval.llm.reading.rating.rating_shapes import ENDS, TARGET, Query, Stated, alternatives, number_of
 
 _TARGET = re.compile(TARGET)
 _ENDS = re.compile(ENDS)
