@@ -26,5 +26,5 @@ else:
     sparse, special, stats = (Later(f"scipy.{name}") for name in ("sparse", "special", "stats"))
 
 __all__ = ["Later", "sparse", "special", "stats"]
-"""``special`` has the quantiles of every interval and loads at once; ``stats`` takes a second, so only tests
-that nothing else has, of correlations and of means, ask for it."""
+"""``special`` has the quantiles of every interval and loads at once; ``stats`` takes a second, so only correlations of
+values without ties ask for it."""
