@@ -27,7 +27,7 @@ def add_batch(
     )
     write.set_defaults(command=_batch_write)
     read = kinds.add_parser("read", parents=[common], help="read the results, and make drafts of them")
-    read.add_argument("path", type=Path, metavar="F.jsonl")
+    read.add_argument("paths", nargs="+", type=Path, metavar="F.jsonl", help="the files that came back")
     read.add_argument("--price-in", type=float, default=0.0, help="price of a million prompt tokens")
     read.add_argument("--price-out", type=float, default=0.0, help="price of a million answer tokens")
     read.set_defaults(command=_batch_read)
@@ -50,9 +50,9 @@ def _batch_read(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.drafting import batches
 
     prices = Prices(options.price_in, options.price_out)
-    report = asyncio.run(batches.read_results(context, OPERATOR, options.path, prices))
-    for line in report.bad_lines:
-        print(line, file=sys.stderr)
+    report = asyncio.run(batches.read_results(context, OPERATOR, options.paths, prices))
+    for path, line in report.bad_lines:
+        print(f"{path}, {line}", file=sys.stderr)
     print(report)
-    if report.bad_lines or report.failed:
+    if report.unreadable or report.failed:
         raise SystemExit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,20 +25,35 @@ from coeval.study.drafting.run_settings import RunSettings, read_run_settings
 KIND = "batch"
 
 
+NAMED_LINES = 100
+"""Unreadable lines that are named; of a file of another kind all are."""
+
+
 @dataclass(slots=True)
 class ResultsReport:
-    """What a file of results came to: answers kept, failures kept with their reason, and the drafts made."""
+    """What files of results came to: answers kept, failures kept with their reason, and the drafts made."""
 
     answered: int = 0
     failed: int = 0
-    bad_lines: list[BadLine] = field(default_factory=list)
+    unreadable: int = 0
+    bad_lines: list[tuple[Path, BadLine]] = field(default_factory=list)
+    """The first unreadable lines, each with its file."""
     runs: list[RunReport] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.answered:,} answers kept, {self.failed:,} failed, {len(self.bad_lines):,} lines unreadable"
-        ]
-        return "\n".join([*lines, *map(str, self.runs)])
+        said = f"{self.answered:,} answers kept, {self.failed:,} failed, {self.unreadable:,} lines unreadable"
+        return "\n".join([said, *map(str, self.runs)])
+
+    def add(self, path: Path, lines: Sequence[Call | BadLine]) -> list[Call]:
+        """Count some lines of a file, and give the calls among them."""
+        calls = [line for line in lines if isinstance(line, Call)]
+        bad = [(path, line) for line in lines if isinstance(line, BadLine)]
+        failed = sum(bool(call.error) for call in calls)
+        self.answered += len(calls) - failed
+        self.failed += failed
+        self.unreadable += len(bad)
+        self.bad_lines += bad[: NAMED_LINES - len(self.bad_lines)]
+        return calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +150,20 @@ def _questions(context: Context, prepared: Prepared) -> Iterator[tuple[Request, 
 
 
 @use_case(OWNERS)
-async def read_results(context: Context, person: Person, path: Path, prices: Prices) -> ResultsReport:
-    """Keep a file's answers in the ledger, then make the drafts that were waiting for them.
+async def read_results(
+    context: Context, person: Person, paths: Sequence[Path], prices: Prices
+) -> ResultsReport:
+    """Keep the answers of files in the ledger, then make the drafts that were waiting for them.
 
     What is still missing afterwards keeps its batch open: read the other files, or write a new one.
 
     Raises:
-        InputError: the file cannot be opened.
+        InputError: a file cannot be opened; the answers of those before it are kept.
     """
     report, ledger = ResultsReport(), StoredLedger(context.store)
-    for batch in chunks(read_batch(path, prices=prices)):
-        calls = [line for line in batch if isinstance(line, Call)]
-        ledger.record_calls(calls)
-        report.answered += sum(not call.error for call in calls)
-        report.failed += sum(bool(call.error) for call in calls)
-        report.bad_lines += [line for line in batch if isinstance(line, BadLine)]
+    for path in paths:
+        for lines in chunks(read_batch(path, prices=prices)):
+            ledger.record_calls(report.add(path, lines))
     with context.store.read() as db:
         waiting = list(jobs.list_waiting(db, KIND))
     for job in waiting:

@@ -42,7 +42,7 @@ class Service:
     def read(self, questions: list[dict[str, Any]]) -> batches.ResultsReport:
         results = self.folder / f"{self.n}-results.jsonl"
         results.write_text("\n".join(json.dumps(answer(question)) for question in questions))
-        return asyncio.run(batches.read_results(self.context, self.person, results, Prices()))
+        return asyncio.run(batches.read_results(self.context, self.person, [results], Prices()))
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -98,3 +98,27 @@ def test_a_fusion_gets_its_plan_then_its_questions_with_scores(
         run = drafts.get_run(db, require_task(db, "demo").id, "fused")
     assert run is not None and str(run.params["plan"]).startswith("1. Read the sample")
     assert {row["criterion"] for row in correlate_run(context, ready, "demo", "fused")} >= {"overall"}
+
+
+def test_files_that_come_back_in_parts_are_read_by_one_command(
+    context: Context, ready: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = Service(context, ready, tmp_path)
+    _, questions = service.write(RunSettings("m", "score-only", label="b", samples=1))
+    parts = [tmp_path / "r1.jsonl", tmp_path / "r2.jsonl"]
+    for path, asked in zip(parts, (questions[:3], questions[3:]), strict=True):
+        path.write_text("\n".join(json.dumps(answer(question)) for question in asked))
+    other = tmp_path / "other.csv"
+    other.write_text("no,results\n" * (batches.NAMED_LINES + 20))
+    report = asyncio.run(batches.read_results(context, ready, [*parts, other], Prices()))
+    assert (report.answered, report.failed) == (len(questions), 0)
+    assert [(run.done, run.complete) for run in report.runs] == [(len(questions), True)]
+    # a file of another kind is counted, and not kept in memory line by line
+    assert report.unreadable == batches.NAMED_LINES + 20 and len(report.bad_lines) == batches.NAMED_LINES
+    assert report.bad_lines[0][0] == other and str(report.bad_lines[0][1]).startswith("line 1: ")
+    again = asyncio.run(batches.read_results(context, ready, parts, Prices()))
+    assert not again.runs
+    with context.store.read() as db:
+        assert db.conn.execute("SELECT count(*) FROM call").fetchone()[0] == len(questions)
+        drafted = "SELECT count(*) FROM draft d JOIN run r ON r.id = d.run WHERE r.label = 'b'"
+        assert db.conn.execute(drafted).fetchone()[0] == len(questions)

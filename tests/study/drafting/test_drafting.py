@@ -212,8 +212,8 @@ def test_batch_files_make_the_same_drafts(context: Context, ready: Person, tmp_p
             }
             file.write(json.dumps(row) + "\n")
         file.write("not json\n")
-    report = asyncio.run(batches.read_results(context, ready, results, Prices()))
-    assert (report.answered, len(report.bad_lines), report.runs[0].complete) == (8, 1, True)
+    report = asyncio.run(batches.read_results(context, ready, [results], Prices()))
+    assert (report.answered, report.unreadable, report.runs[0].complete) == (8, 1, True)
     assert len(latest(context, "batch")) == 8
 
 
@@ -233,13 +233,13 @@ def test_answers_of_a_batch_that_cannot_be_read_go_to_a_second_file(
     body = json.loads(first.read_text().splitlines()[0])["body"]
     assert body["temperature"] == 0.5 and "careful evaluator" in body["messages"][0]["content"]
     answer_file(first, results, "I like it.")
-    report = asyncio.run(batches.read_results(context, ready, results, Prices()))
+    report = asyncio.run(batches.read_results(context, ready, [results], Prices()))
     assert report.runs[0].unscored > 0 and "--replay" not in str(report)
     again = replace(settings, retry_unscored=True)
     writer = asyncio.run(batches.write_questions(context, ready, "demo", again, second))
     assert writer.written == report.runs[0].unscored
     answer_file(second, results, "Score: 4")
-    asyncio.run(batches.read_results(context, ready, results, Prices()))
+    asyncio.run(batches.read_results(context, ready, [results], Prices()))
     assert {draft.score for draft in latest(context, "batch")} == {4.0}
 
 

@@ -123,7 +123,7 @@ def test_a_batch_file_carries_comparisons(context: Context, ready: Person, tmp_p
         lines.append(json.dumps({"custom_id": question["custom_id"], "response": response}))
     results = tmp_path / "results.jsonl"
     results.write_text("\n".join(lines))
-    report = asyncio.run(batches.read_results(context, ready, results, Prices()))
+    report = asyncio.run(batches.read_results(context, ready, [results], Prices()))
     assert report.answered == 8 and len(exported(context, ready)) == 8
 
 
