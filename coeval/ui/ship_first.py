@@ -2,15 +2,18 @@
 
 A save is stored at once, and its answer is held back until its change was shipped; the thread that saved does not wait,
 so that all who save meanwhile are answered by one file. Where that takes too long the answer says so, and the browser
-keeps the save and sends it again: what is stored already is answered as it was.
+keeps the save and sends it again: what is stored already is answered as it was. The forms of a crowd study's pages,
+such as consent and handing in, wait in the same way. What owners do in Set-up goes through Gradio's events and does
+not.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coeval.errors import StorageError
@@ -18,6 +21,7 @@ from coeval.language import later, tr
 from coeval.study.access import Context
 from coeval.study.hosting.shipped import needs_shipping
 from coeval.ui.server.answers import tell
+from coeval.ui.server.pages import render_page
 
 LOOK_SECONDS = 0.02
 PATIENCE_SECONDS = 8.0
@@ -30,6 +34,14 @@ SLOW = later(
     "Your answer is stored, and after {seconds} seconds not yet in its snapshot place. It is kept in this "
     "browser and sent again until it is there."
 )
+
+
+SLOW_FORM = later(
+    "What you sent is stored, and after {seconds} seconds not yet in its snapshot place. Wait a moment, then reload "
+    "this page and let the browser send it again."
+)
+
+STUDY_FORM = re.compile(r"/s/[^/]+/[a-z-]+")
 
 
 class ShipFirst:
@@ -49,27 +61,47 @@ class ShipFirst:
             held.append(message)
 
         await self.app(scope, receive, hold)
-        refusal = await self._await_shipping() if held and held[0].get("status", 500) < 300 else ""
+        is_form = STUDY_FORM.fullmatch(_path(scope)) is not None
+        done = held and held[0].get("status", 500) < (400 if is_form else 300)  # a form leads to a page
+        refusal = await self._await_shipping(SLOW_FORM if is_form else SLOW) if done else ""
         if refusal:
-            answer = JSONResponse({"error": "storage", "message": refusal}, 503)
+            answer = _refuse_form(refusal, held[0]) if is_form else _refuse(refusal)
             await answer(scope, receive, send)
             return
         for message in held:
             await send(message)
 
-    async def _await_shipping(self) -> str:
+    async def _await_shipping(self, slow: str) -> str:
         """Why the save cannot be acknowledged; empty once it can."""
         moment = time.monotonic()
         try:
             while needs_shipping(self.context, moment):
                 if time.monotonic() - moment > PATIENCE_SECONDS:
-                    return tr(SLOW, seconds=f"{PATIENCE_SECONDS:g}")
+                    return tr(slow, seconds=f"{PATIENCE_SECONDS:g}")
                 await asyncio.sleep(LOOK_SECONDS)
         except StorageError as error:
             return tell(error)
         return ""
 
 
+def _refuse(said: str) -> Response:
+    return JSONResponse({"error": "storage", "message": said}, 503)
+
+
+def _refuse_form(said: str, held: Message) -> Response:
+    """A page that says so; it keeps the session that a consent has begun, by which the browser may come back."""
+    page = render_page("message", 503, title="CoEval", text=said, base="../../")
+    for name, value in held["headers"]:
+        if name.lower() == b"set-cookie":
+            page.raw_headers.append((name, value))
+    return page
+
+
+def _path(scope: Scope) -> str:
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
 def _is_saving(scope: Scope) -> bool:
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-    return path.startswith("/api/") and not path.endswith(OPENS)
+    path = _path(scope)
+    return (path.startswith("/api/") and not path.endswith(OPENS)) or STUDY_FORM.fullmatch(path) is not None

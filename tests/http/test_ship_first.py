@@ -14,16 +14,18 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from coeval.domain import Study
+from coeval.domain import Plan, Study, Terms
 from coeval.errors import InputError
 from coeval.settings import Settings, Snapshots, load_settings
 from coeval.study.access import OPERATOR, Context
+from coeval.study.crowd import plans
 from coeval.study.hosting.opening import open_kept
 from coeval.study.hosting.shipping import Keeper
 from coeval.study.hosting.snapshots import get_alert, get_snapshots
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.ui import ship_first
+from coeval.ui.crowd_pages.joining import add_joining
 from coeval.ui.server.answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
 from coeval.ui.ship_first import ShipFirst
@@ -31,6 +33,7 @@ from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from tests.benchmarks.saves import Annotator, Tally, count_lost, make_file
 from tests.http.test_scrutiny import BASE, body
 from tests.support.serving.live_server import LiveServer
+from tests.support.studies.crowd_links import form, query
 
 
 @pytest.fixture
@@ -114,6 +117,29 @@ def test_a_save_that_does_not_reach_the_place_says_so_and_is_answered_once_it_do
     lost = browser.post(f"{BASE}/submissions", json=sent)
     assert lost.status_code == 503 and "Another server" in lost.text
     keeper.lost = ""
+
+
+def test_consent_to_a_study_waits_as_a_save_does(
+    kept: tuple[Context, Keeper], study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, keeper = kept
+    owner = sign_in(context, "Olu")[0]
+    import_study(context, owner, study)
+    terms = Terms(consent="We keep it.", service="prolific", code_done="DONE1", code_declined="NO1")
+    plans.set_plan(context, owner, "demo", Plan(per_instance=1, batch=2, quota=4, terms=terms))
+    app = FastAPI()
+    add_joining(app, context)
+    app.add_middleware(ShipFirst, context=context)
+    browser = TestClient(app, follow_redirects=False)
+    assert browser.get("/s/demo", params=query(1)).status_code == 200  # looking waits for nothing
+    monkeypatch.setattr(ship_first, "PATIENCE_SECONDS", 0.1)
+    late = browser.post("/s/demo/consent", data=form(1))
+    assert late.status_code == 503 and "reload this page" in late.text and "location" not in late.headers
+    assert browser.post("/s/demo/consent", data={"worker": "nobody!"}).status_code == 403
+    keeper.take()
+    monkeypatch.setattr(ship_first, "needs_shipping", lambda context, moment: False)
+    again = browser.post("/s/demo/consent", data=form(1))
+    assert again.status_code == 303, "the same form sent again goes on"
 
 
 def test_owners_are_warned_where_a_change_waited_for_longer_than_they_allow(
