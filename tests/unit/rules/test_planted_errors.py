@@ -16,6 +16,7 @@ from coeval.rules.planted_errors import (
     PlantedError,
     apply_planted_error,
     draw_kind,
+    draw_line,
     draw_place,
     plant_evidence,
     plant_score,
@@ -146,3 +147,20 @@ def test_another_draft_is_shown_as_it_is() -> None:
 @given(st.integers(1, 1_000), st.integers(1, 50))
 def test_the_search_begins_somewhere_in_the_task(size: int, person: int) -> None:
     assert 1 <= draw_place("seed", person, 1, 1, size) <= size
+
+
+def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
+    """A study under way is not drawn anew by another version: these are the draws of the first."""
+    people = range(1, 31)
+    kinds = {None: "-", ErrorKind.SCORE: "s", ErrorKind.EVIDENCE: "e"}
+    assert "".join(kinds[draw_kind("seed", n, 3, 2, 0.5)] for n in people) == "s-ss-e-----e--e-s-see--s-s-e--"
+    assert [draw_place("seed", n, 3, 2, 100) for n in people][:10] == [55, 52, 11, 62, 4, 87, 97, 28, 42, 67]
+    assert "".join(str(draw_line("seed", n, DRAFT)) for n in people) == "010100000001111110001100110000"
+
+    def shown(common: dict[int, int]) -> str:
+        drawn = (plant_score("seed", n, DRAFT, Scale(), common) for n in people)
+        return "".join("-" if planted is None else f"{planted.score:g}" for planted in drawn)
+
+    assert shown(EVEN) == "353333355533555533333535355335"
+    # half as common as the draft's own 4: every other 3 is shown, and all the 5s
+    assert shown({3: 50, 4: 100, 5: 100}) == "353-3335553-5555-3---5-5-55335"
