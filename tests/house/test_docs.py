@@ -15,6 +15,7 @@ from coeval.ui.server.help_pages import HELP, TITLES, render
 from tests.benchmarks import (
     agreement,
     agreement_tab,
+    batch,
     beside,
     cost,
     coverage,
@@ -123,6 +124,7 @@ GOALS = {
     ],
     "replicas": [replicas.SLOWER],
     "size": [size.EXPORT_GOAL, size.MEMORY_GOAL, size.MEMORY_GOAL, size.WALK_GOAL],
+    "batch": [batch.MEMORY_GOAL],
     "beside": [beside.GOAL],
     "soak": [soak.GROWTH_GOAL],
     "start": [start.GOAL],
