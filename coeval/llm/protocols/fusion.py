@@ -20,7 +20,14 @@ from coeval.llm.prompting.values import (
     render_scale,
     task_values,
 )
-from coeval.llm.protocols.protocol import Item, Judgment, Protocol, Questions, group_by_instance
+from coeval.llm.protocols.protocol import (
+    Item,
+    Items,
+    Judgment,
+    Protocol,
+    Questions,
+    group_by_instance,
+)
 from coeval.llm.protocols.registry import register
 from coeval.llm.protocols.verdicts import (
     Verdict,
@@ -45,7 +52,7 @@ class Fusion(Protocol):
     templates = ("fusion",)
     uses_assistants = True
 
-    def group(self, pairs: Iterable[tuple[int, int]]) -> list[Item]:
+    def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
         return group_by_instance(pairs)
 
     def render_calls(self, item: Item, instance: Instance) -> Questions:

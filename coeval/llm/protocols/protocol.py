@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import ClassVar
+from typing import ClassVar, overload
 
 from coeval.domain import Ask, Comparison, Criterion, ImportedDraft, Instance, Request, Task
 from coeval.errors import InputError
@@ -26,6 +27,30 @@ class Item:
 
     instance: int
     criteria: tuple[int, ...]
+
+
+class Items(Sequence[Item]):
+    """Items in their order, a few bytes each: a run may have a million."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._instances, self._groups = array("q"), array("l")
+        numbers: dict[tuple[int, ...], int] = {}
+        for item in items:
+            self._instances.append(item.instance)
+            self._groups.append(numbers.setdefault(item.criteria, len(numbers)))
+        self._criteria = tuple(numbers)
+
+    def __len__(self) -> int:
+        return len(self._instances)
+
+    @overload
+    def __getitem__(self, at: int) -> Item: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Item]: ...
+    def __getitem__(self, at: int | slice) -> Item | list[Item]:
+        if isinstance(at, slice):
+            return [self[n] for n in range(len(self))[at]]
+        return Item(self._instances[at], self._criteria[self._groups[at]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +144,9 @@ class Protocol(ABC):
         """Tokens of a usual answer to one question of an item."""
         return self.answer_tokens
 
-    def group(self, pairs: Iterable[tuple[int, int]]) -> list[Item]:
+    def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
         """Items of (instance, criterion) pairs that come instance by instance: here one for each pair."""
-        return [Item(instance, (criterion,)) for instance, criterion in pairs]
+        return Items(Item(instance, (criterion,)) for instance, criterion in pairs)
 
     @abstractmethod
     def render_calls(self, item: Item, instance: Instance) -> Questions:
@@ -141,15 +166,17 @@ class Protocol(ABC):
         """
 
 
-def group_by_instance(pairs: Iterable[tuple[int, int]], most: int = 0) -> list[Item]:
+def group_by_instance(pairs: Iterable[tuple[int, int]], most: int = 0) -> Items:
     """One item for each instance, or several of at most ``most`` criteria each.
 
     >>> group_by_instance([(1, 7), (1, 8), (1, 9), (2, 7)], most=2)[0]
     Item(instance=1, criteria=(7, 8))
     """
-    items: list[Item] = []
-    for instance, some in groupby(pairs, key=lambda pair: pair[0]):
-        criteria = tuple(criterion for _, criterion in some)
-        step = most or len(criteria)
-        items += [Item(instance, criteria[at : at + step]) for at in range(0, len(criteria), step)]
-    return items
+
+    def grouped() -> Iterator[Item]:
+        for instance, some in groupby(pairs, key=lambda pair: pair[0]):
+            criteria = tuple(criterion for _, criterion in some)
+            step = most or len(criteria)
+            yield from (Item(instance, criteria[at : at + step]) for at in range(0, len(criteria), step))
+
+    return Items(grouped())

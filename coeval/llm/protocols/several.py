@@ -15,7 +15,7 @@ from coeval.llm.prompting.asking import ask_all, read_aside, render_reask_some, 
 from coeval.llm.prompting.schemas import evaluations_schema
 from coeval.llm.prompting.values import render_cases, render_criterion
 from coeval.llm.protocols.by_criterion import ByCriterion, Read, read_verdict
-from coeval.llm.protocols.protocol import Item, Judgment, Questions, group_by_instance
+from coeval.llm.protocols.protocol import Item, Items, Judgment, Questions, group_by_instance
 from coeval.llm.protocols.verdicts import Verdict, combine_verdicts, unread_problem
 from coeval.llm.reading.evaluations import ParsedEvaluation
 from coeval.llm.reading.several_evaluations import parse_evaluations
@@ -35,7 +35,7 @@ class Several(ByCriterion):
             return super().used_templates
         return ("cases", self.several_template, "reask-some")
 
-    def group(self, pairs: Iterable[tuple[int, int]]) -> list[Item]:
+    def group(self, pairs: Iterable[tuple[int, int]]) -> Items:
         most = self.options.criteria_per_call
         return super().group(pairs) if most == 1 else group_by_instance(pairs, most)
 

@@ -272,12 +272,13 @@ def _mean(squares: _Squares, confidence: float) -> Estimate:
 
 def _absolute(s: _Squares, confidence: float) -> dict[str, Estimate]:
     """ICC(2,1) and ICC(2,k) with Satterthwaite's interval (Shrout and Fleiss 1979, p. 424)."""
-    bottom = s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n
+    scale = s.between + s.k * (s.raters + s.error)
+    bottom = _settled(s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n, scale)
     if not bottom > 0:
         return dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined("every rating is the same"))
     single = (s.between - s.error) / bottom
     low, high = _absolute_limits(s, single, confidence)
-    spread, test = s.between + (s.raters - s.error) / s.n, _f_test(s)
+    spread, test = _settled(s.between + (s.raters - s.error) / s.n, scale), _f_test(s)
     mean = (s.between - s.error) / spread if spread > 0 else np.nan
     stepped = {"ci_low": _stepped_up(low, s.k), "ci_high": _stepped_up(high, s.k)}
     reason = None if spread > 0 else "the units' means do not vary"

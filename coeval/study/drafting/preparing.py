@@ -9,7 +9,7 @@ from itertools import islice
 
 from coeval.domain import CriteriaSet, Instance, Person, Run, Task
 from coeval.errors import InputError, NotFoundError
-from coeval.llm.protocols.protocol import Brief, Item, Protocol, Questions
+from coeval.llm.protocols.protocol import Brief, Item, Items, Protocol, Questions
 from coeval.llm.protocols.registry import build_protocol, get_protocol
 from coeval.store import Database
 from coeval.store.queries import archive, criteria, tasks
@@ -31,7 +31,7 @@ class Prepared:
     task: Task
     run: Run
     protocol: Protocol
-    items: list[Item]
+    items: Items
     beside: Beside
 
 
@@ -56,9 +56,9 @@ def prepare_run(context: Context, person: Person, slug: str, settings: RunSettin
     protocol = prepare_protocol(context, task, current, settings)
     with context.store.write() as db:
         run = _ensure_run(db, task, current, settings, protocol)
-        pairs = list(list_left(db, task, run, current, settings))
+        items = protocol.group(list_left(db, task, run, current, settings))
         shown = corrections.list_run_examples(db, task.id).get(run.id, ())
-    return Prepared(task, run, protocol, protocol.group(pairs), Beside(protocol, shown))
+    return Prepared(task, run, protocol, items, Beside(protocol, shown))
 
 
 def needs_plan(settings: RunSettings) -> bool:

@@ -94,7 +94,7 @@ def test_at_most_so_many_criteria_a_question() -> None:
     options = JudgeOptions("m", criteria_per_call=2)
     protocol = build_protocol(Brief(TASK, dict(enumerate(CRITERIA, 1)), options))
     items = protocol.group([(7, 1), (7, 2), (7, 3), (8, 1)])
-    assert items == [Item(7, (1, 2)), Item(7, (3,)), Item(8, (1,))]
+    assert list(items) == items[:] == [Item(7, (1, 2)), Item(7, (3,)), Item(8, (1,))] and len(items) == 3
     assert protocol.answer_length(items[0]) == 2 * protocol.answer_length(items[1])
     one = build_protocol(Brief(TASK, dict(enumerate(CRITERIA, 1)), JudgeOptions("m")))
     assert one.prompt_hash != protocol.prompt_hash
