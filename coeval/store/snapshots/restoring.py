@@ -128,9 +128,15 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
             reached, submissions = snapshot, head.submissions
     finally:
         piece.unlink(missing_ok=True)
-    if reached is not chain.whole and not (_is_ours(target) and _count_to(target) >= submissions):
+    if reached is chain.whole:
+        return reached
+    if not _is_ours(target):
         _note(damaged, f"what was laid over {chain.whole.name}")
         return _build(Chain(chain.place, chain.whole), target, damaged, patience)
+    held = _count_to(target)
+    if held < submissions:
+        # it is sound, and later than the copy under it: to fall back on that would lose more
+        _note(damaged, f"submissions up to {submissions:,}, where {reached.name} holds those up to {held:,}")
     return reached
 
 

@@ -57,6 +57,8 @@ class Term(Protocol):
     lost: str
     hurries: bool
     limit: float
+    noted_at: float
+    """When the latest look began whose changes every place was told of, by the monotonic clock."""
     stopping: threading.Event
 
     def lose(self, title: str) -> None: ...
@@ -97,12 +99,13 @@ class Waiting:
     since: float | None = None
     """When the oldest of them can have been committed, by the monotonic clock."""
     submissions: int = 0
-    """The highest id of a submission that is in them or before."""
+    """The highest id of a submission that the state they lead to holds at least."""
 
     def add(self, later: Waiting) -> None:
         self.changes.add(later.changes)
         self.number = max(self.number, later.number)
-        self.submissions = max(self.submissions, later.submissions)
+        if later.changes.pages:
+            self.submissions = later.submissions
         self.since = later.since if self.since is None else self.since
 
     @property
@@ -123,7 +126,7 @@ class Shipper:
         self._number: int | None = None
         """Up to which look the place has all; None where only a whole copy helps."""
         self._chain_files = self._chain_bytes = self._whole_bytes = 0
-        self._whole_at = 0.0
+        self._whole_at = self._copied_at = 0.0
         self._lags: deque[tuple[float, float]] = deque()
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self.looked = self._beaten = time.monotonic()
@@ -212,6 +215,10 @@ class Shipper:
         return self._chain_files >= most or (old and self._chain_bytes * 4 > self._whole_bytes)
 
     def _send_pages(self) -> None:
+        # pages from before the copy that they would be laid over wait for the next look: by themselves they would lead
+        # back behind it, to a mixture of two states
+        if self.keeper.noted_at < self._copied_at:
+            return
         with self._lock:
             waiting, after = self._waiting, self._number
             if after is None or not waiting.changes.pages:
@@ -242,6 +249,7 @@ class Shipper:
             with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
                 path = Path(folder) / "copy.db"
                 self.keeper.store.backup(path)
+                self._copied_at = time.monotonic()
                 self._put(path, waiting.number, whole=True)
                 self._whole_bytes = path.stat().st_size
         except BaseException:

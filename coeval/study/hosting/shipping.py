@@ -47,7 +47,8 @@ class Keeper:
         self.error = ""
         self.stopping = threading.Event()
         self._tail: LogTail | None = None
-        self._read_at = self._noted_at = time.monotonic()
+        self._read_at = self.noted_at = time.monotonic()
+        """When the latest look began; the latest of those whose changes every place was told of."""
         self._reading = threading.Lock()
         self.shippers = [Shipper(self, place) for place in places]
         self._thread = threading.Thread(target=self._run, name="snapshots", daemon=True)
@@ -116,7 +117,7 @@ class Keeper:
             since, self._read_at = self._read_at, time.monotonic()
             try:
                 self._read(since)
-                self._noted_at = self._read_at
+                self.noted_at = self._read_at
                 self.error = ""
             except (
                 Exception
@@ -129,15 +130,20 @@ class Keeper:
             self._tail = LogTail(self.store)
             for shipper in self.shippers:
                 shipper.lose_track(since)
-        with self.store.read() as db:  # before the look, so that the changes hold at least these
-            count = get_last_submission(db)
+        before = self._count()
         changes = self._tail.read()
         if not self.lost:
             changes.add(self._tail.fold())
+        # an import that is undone meanwhile takes its submissions away: the changes hold at least the fewer
+        count = min(before, self._count())
         if changes.pages:
             self.number += 1
             for shipper in self.shippers:
                 shipper.note(Waiting(replace(changes, pages=dict(changes.pages)), self.number, since, count))
+
+    def _count(self) -> int:
+        with self.store.read() as db:
+            return get_last_submission(db)
 
     def _lose_tail(self, error: Exception) -> None:
         self.error = str(error) if isinstance(error, CoevalError) else f"{type(error).__name__}: {error}"
@@ -155,7 +161,7 @@ class Keeper:
     def get_shipped_until(self) -> float | None:
         """Before which moment of the monotonic clock all is in every place that takes it; None where none does."""
         taking = [shipper for shipper in self.shippers if not shipper.state.error]
-        return min((one.get_shipped_until(self._noted_at) for one in taking), default=None)
+        return min((one.get_shipped_until(self.noted_at) for one in taking), default=None)
 
     def has_shipped(self, moment: float) -> bool:
         """Whether all that was committed before a moment of the monotonic clock is in the places."""
