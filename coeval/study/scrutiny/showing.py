@@ -93,10 +93,12 @@ def ensure_open(
         or _draw_arm(db, seed, assignment.instance, design)
     )
     opened = assignments.open_assignment(db, assignment, arm)
-    # an attention check tests the person already, by its own key
-    if arm is Arm.ASSISTED and design.planted_share and not answer_keys.list_keys_of(db, assignment.instance):
+    if arm is Arm.ASSISTED and design.planted_share:
+        # an attention check tests the person already, by its own key: an error is looked for all the same, so that an
+        # opening takes as long
+        share = 0.0 if answer_keys.list_keys_of(db, assignment.instance) else design.planted_share
         for criterion in criteria:
-            _plant(db, task, opened, criterion, seed, design)
+            _plant(db, task, opened, criterion, seed, share)
     return opened
 
 
@@ -107,10 +109,10 @@ def _draw_arm(db: Database, seed: str, instance: int, design: Design) -> Arm:
 
 
 def _plant(
-    db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, design: Design
+    db: Database, task: Task, assignment: Assignment, criterion: Criterion, seed: str, share: float
 ) -> None:
     key = (assignment.annotator, assignment.instance, criterion.id)
-    drawn = planted_errors.draw_kind(seed, *key, design.planted_share)
+    drawn = planted_errors.draw_kind(seed, *key, share)
     # what is not planted is looked for all the same: an opening takes as long either way
     kind = drawn or planted_errors.draw_kind(seed, *key, 1.0)
     if kind is None or submissions.get_submission(db, *key) is not None:
