@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
-from coeval.domain import Study
+from coeval.domain import Study, Task
 from coeval.settings import Settings
 from coeval.store import Store
+from coeval.store.queries import tasks
 from coeval.store.snapshots.lineage import list_restorations
 from coeval.study.access import OPERATOR, Context
 from coeval.study.hosting import shipping
@@ -139,3 +141,36 @@ def test_what_was_noted_while_a_copy_was_made_is_sent_after_the_next_look(
     keeper.take()
     kill(settings, store)
     assert slugs(opened(settings)[0]) == ["after-the-copy"]
+
+
+def test_a_copy_waits_for_a_commit_that_the_log_may_show_already(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pages were noted, and dropped for the copy, in which they would be missing."""
+    store, keeper = opened(settings)
+    keeper.take()
+    began, end, copied = Event(), Event(), Event()
+    copy = store.backup
+
+    def commit_slowly() -> None:
+        with store.write() as db:
+            tasks.add_task(db, Task("under-way", "Under way"))
+            began.set()
+            assert end.wait(30)
+
+    def note_and_copy(target: Path) -> None:
+        copied.set()
+        copy(target)
+
+    monkeypatch.setattr(store, "backup", note_and_copy)
+    committing = Thread(target=commit_slowly)
+    copying = Thread(target=lambda: keeper.shippers[0].ship(whole=True))
+    committing.start()
+    assert began.wait(30)
+    copying.start()
+    assert not copied.wait(0.3)
+    end.set()
+    for thread in (committing, copying):
+        thread.join()
+    kill(settings, store)
+    assert slugs(opened(settings)[0]) == ["under-way"]

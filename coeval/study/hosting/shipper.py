@@ -248,6 +248,10 @@ class Shipper:
         try:
             with TemporaryDirectory(prefix="coeval-snapshot-") as folder:
                 path = Path(folder) / "copy.db"
+                # the log shows a commit some milliseconds before other connections see it: once it is one's turn to
+                # write, all that was noted has ended, and is in the copy
+                with self.keeper.store.write(guarded=False):
+                    pass
                 self.keeper.store.backup(path)
                 self._copied_at = time.monotonic()
                 self._put(path, waiting.number, whole=True)
