@@ -20,6 +20,7 @@ from coeval.rules.planted_errors import (
     draw_place,
     plant_evidence,
     plant_score,
+    restate,
 )
 
 CONCLUSION, SCORE, EVIDENCE = RowKind.CONCLUSION, RowKind.SCORE, RowKind.EVIDENCE
@@ -164,3 +165,67 @@ def test_a_seed_draws_tomorrow_what_it_drew_today() -> None:
     assert shown(EVEN) == "353333355533555533333535355335"
     # half as common as the draft's own 4: every other 3 is shown, and all the 5s
     assert shown({3: 50, 4: 100, 5: 100}) == "353-3335553-5555-3---5-5-55335"
+
+
+def test_a_planted_score_names_its_draft_and_its_kind() -> None:
+    for common in ({3: 1, 5: 1}, EVEN):  # also where nobody has counted the draft's own score
+        shown = [plant_score("seed", person, DRAFT, Scale(), common) for person in range(30)]
+        assert {one.score for one in shown if one} == {3.0, 5.0}
+        assert all(one == PlantedError(5, ErrorKind.SCORE, score=one.score) for one in shown if one)
+        assert all(shown)
+    assert not any(plant_score("seed", person, DRAFT, Scale(), {4: 1}) for person in range(30))
+
+
+def test_a_line_is_drawn_among_those_of_evidence_alone() -> None:
+    more = replace(DRAFT, rows=(*DRAFT.rows, EvaluationRow(EVIDENCE, "“on”", id=14)))
+    assert {draw_line("seed", person, more) for person in range(40)} == {0, 1, 2}
+    assert draw_line("seed", 1, replace(DRAFT, rows=DRAFT.rows[:2])) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "was", "now", "wanted"),
+    [
+        ("a 5 of 5", 5, 4, "a 4 of 5"),
+        ("4 out of 5", 4, 3, "3 out of 5"),
+        ("On a scale of 1-5 it is a 5.", 5, 4, "On a scale of 1-5 it is a 4."),
+        ("On a scale of 1 to 5 it is a 1.", 1, 2, "On a scale of 1 to 5 it is a 2."),
+        ("Of 5 points, 4", 4, 3, "Of 5 points, 3"),
+        ("7 lines; score 4", 4, 3, "7 lines; score 3"),
+        ("Note: 3,5", 3.5, 4.5, "Note: 4,5"),
+        ("Scores 3.6 and 3.7", 11 / 3, 14 / 3, "Scores 3.6 and 4.7"),
+        ("3.8", 3.75, 4.75, "4.8"),
+        ("4.3", 4.3, 3.3, "3.3"),
+        ("I say 4", 4.3, 5.3, None),
+    ],
+)
+def test_a_score_is_restated_where_a_line_states_it_and_nowhere_else(
+    text: str, was: float, now: float, wanted: str | None
+) -> None:
+    assert restate(text, was, now) == wanted
+
+
+def quoting(text: str, *quotes: str) -> EvaluationRow:
+    return EvaluationRow(EVIDENCE, text, tuple(Quote(one) for one in quotes), id=1)
+
+
+@pytest.mark.parametrize(
+    ("foreign", "wanted"),
+    [
+        (quoting("“x” is not “x y”.", "x", "x y"), "“p” is not “q”."),
+        (quoting("“x” and “x”, again “x”.", "x", "x"), "“p” and “q”, again “x”."),
+        (quoting("x then y", "x", "y"), "p then q"),
+        (quoting("“x” alone", "x"), None),
+        (quoting("“x” and something", "x", "not there"), None),
+        (quoting("“x” and “”", "x", ""), None),
+    ],
+)
+def test_a_foreign_line_quotes_what_the_own_line_quoted(foreign: EvaluationRow, wanted: str | None) -> None:
+    own = replace(DRAFT, rows=(quoting("“p”, “q”", "p", "q"),))
+    planted = plant_evidence(own, 0, replace(DRAFT, rows=(foreign,)))
+    assert (planted and planted.text) == wanted
+
+
+def test_what_was_planted_before_lines_kept_their_quotes_finds_them_in_the_output() -> None:
+    planted = PlantedError(5, ErrorKind.EVIDENCE, draft_row=12, source=quoting("“a”, “b”", "a", "b"))
+    shown = apply_planted_error(DRAFT, planted, "a and b and a").rows[2]
+    assert shown.quotes == (Quote("a", 0, 1), Quote("b", 6, 7))
