@@ -42,9 +42,8 @@ class KeepingBox(Panel):
 
     def load(self, person: Person, slug: str) -> Update:
         away = task_keeping.list_archived(self.context, person)
+        # what is being typed stays: on a slow line this comes after the first words
         return {
-            self.name: "",
-            self.typed: "",
             self.offer: _offer(tasks.get_task(self.context, person, slug)) if slug else None,
             self.away: gr.Row(visible=bool(away)),
             self.archived: gr.Dropdown([(task.name, task.slug) for task in away], value=None),
@@ -65,7 +64,12 @@ class KeepingBox(Panel):
         return self._go_to(person, task.slug)
 
     def _go_to(self, person: Person, slug: str | None) -> Update:
-        return {**self.load(person, slug or ""), self.task: task_choices(self.context, person, slug)}
+        cleared = {self.name: "", self.typed: ""}
+        return {
+            **self.load(person, slug or ""),
+            **cleared,
+            self.task: task_choices(self.context, person, slug),
+        }
 
 
 def _offer(task: Task) -> Node:
