@@ -34,8 +34,6 @@ SLOW = later(
     "Your answer is stored, and after {seconds} seconds not yet in its snapshot place. It is kept in this "
     "browser and sent again until it is there."
 )
-
-
 SLOW_FORM = later(
     "What you sent is stored, and after {seconds} seconds not yet in its snapshot place. Wait a moment, then reload "
     "this page and let the browser send it again."
@@ -51,8 +49,9 @@ class ShipFirst:
         self.app, self.context = app, context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        saves = scope["type"] == "http" and scope["method"] == "POST" and _is_saving(scope)
-        if not saves:
+        path = _path(scope) if scope["type"] == "http" and scope["method"] == "POST" else ""
+        is_form = STUDY_FORM.fullmatch(path) is not None
+        if not (is_form or _is_api_save(path)):
             await self.app(scope, receive, send)
             return
         held: list[Message] = []
@@ -61,7 +60,6 @@ class ShipFirst:
             held.append(message)
 
         await self.app(scope, receive, hold)
-        is_form = STUDY_FORM.fullmatch(_path(scope)) is not None
         done = held and held[0].get("status", 500) < (400 if is_form else 300)  # a form leads to a page
         refusal = await self._await_shipping(SLOW_FORM if is_form else SLOW) if done else ""
         if refusal:
@@ -102,6 +100,5 @@ def _path(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", ""))
 
 
-def _is_saving(scope: Scope) -> bool:
-    path = _path(scope)
-    return (path.startswith("/api/") and not path.endswith(OPENS)) or STUDY_FORM.fullmatch(path) is not None
+def _is_api_save(path: str) -> bool:
+    return path.startswith("/api/") and not path.endswith(OPENS)

@@ -139,4 +139,5 @@ def test_a_missed_goal_ends_with_1(
 ) -> None:
     line = size.Line("export", "s", took, 1.0, "sqlite3", **goal)
     monkeypatch.setattr(size, "measure", lambda *_: [line])
+    monkeypatch.setattr(size, "measure_parquet", lambda *_: [])
     assert size.main([]) == code

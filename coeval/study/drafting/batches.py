@@ -26,7 +26,7 @@ KIND = "batch"
 
 
 NAMED_LINES = 100
-"""Unreadable lines that are named; of a file of another kind all are."""
+"""How many unreadable lines are named: in a file of another kind every line is unreadable."""
 
 
 @dataclass(slots=True)

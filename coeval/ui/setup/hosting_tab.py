@@ -162,10 +162,8 @@ def _tell(restoration: Restoration) -> list[Node]:
     lost = f"What was saved after {_exact(restoration.taken_at)} and had not reached the place is not in it."
     told: list[Node] = [el("p", f"{back} {lost}")]
     if restoration.passed_over:
-        names = restoration.passed_over.split("\n")
-        damaged = (
-            f"{plural(len(names), 'newer snapshot')} could not be used, being damaged: {', '.join(names)}."
-        )
+        unusable = restoration.passed_over.replace("\n", ", ")
+        damaged = f"Newer, and damaged or missing: {unusable}."
         cost = f"What was saved from {_exact(restoration.taken_at)} to {_exact(restoration.newest_at)} is not here."
         told.append(el("p.error", damaged, " ", cost))
     if restoration.put_aside:
