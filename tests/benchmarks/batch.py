@@ -17,8 +17,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks._large import CRITERIA, write_instances, write_ratings
-from tests.benchmarks._size_run import Ran, coeval
+from tests.benchmarks.parts.large import CRITERIA, write_instances, write_ratings
+from tests.benchmarks.parts.size_run import Ran, coeval
 
 MEMORY_GOAL = 1.5
 """Of ten times the answers."""

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks._large import change, write_instances, write_ratings
-from tests.benchmarks._report_fetch import OWNER
-from tests.benchmarks._size_server import ADD_OWNER
+from tests.benchmarks.parts.large import change, write_instances, write_ratings
+from tests.benchmarks.parts.report_fetch import OWNER
+from tests.benchmarks.parts.size_server import ADD_OWNER
 from tests.benchmarks.saves import Annotator, Tally, confirm_for, make_file
 from tests.support.serving.live_server import ROOT, start_server
 
@@ -91,7 +91,7 @@ async def measure(folder: Path, people: int, instances: int, ratings: int) -> li
         "stats": [*start, "stats", "--json", "--task", "large", *end],
     }  # fmt: skip
     server = start_server(db)
-    commands[REPORT] = [sys.executable, "-m", "tests.benchmarks._report_fetch", server.url]
+    commands[REPORT] = [sys.executable, "-m", "tests.benchmarks.parts.report_fetch", server.url]
     lines = []
     try:
         change(db, lambda one: one.execute(ADD_OWNER, [OWNER]))

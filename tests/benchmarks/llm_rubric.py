@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def print_others(synthetic: Labels, real: Labels) -> None:
     """Two further maps: single ratings of the synthetic dialogues by cross-validation, then those of the real ones."""
-    from tests.benchmarks._rubric_maps import try_maps
+    from tests.benchmarks.parts.rubric_maps import try_maps
 
     for name, parts in try_maps(synthetic, real, OVERALL).items():
         for where, lines in zip(("synthetic, by cross-validation", "real"), parts, strict=True):

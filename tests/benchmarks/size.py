@@ -25,11 +25,11 @@ from coeval.settings import load_settings
 from coeval.store import Store
 from coeval.study.access import OPERATOR, Context
 from coeval.study.scrutiny import review
-from tests.benchmarks._large import add_scrutiny, change, write_instances, write_ratings
-from tests.benchmarks._size_parquet import import_parquet
-from tests.benchmarks._size_run import Ran, coeval, export_plainly, import_plainly
-from tests.benchmarks._size_server import ServerCost, measure_server
-from tests.benchmarks._size_walk import walk
+from tests.benchmarks.parts.large import add_scrutiny, change, write_instances, write_ratings
+from tests.benchmarks.parts.size_parquet import import_parquet
+from tests.benchmarks.parts.size_run import Ran, coeval, export_plainly, import_plainly
+from tests.benchmarks.parts.size_server import ServerCost, measure_server
+from tests.benchmarks.parts.size_walk import walk
 
 HEAD = f"| {'step':43} | {'took':>12} | {'beside':>12} | {'which is':24} | {'ratio':>6} | {'at most':>14} |"
 SMALL_TASK = 200

@@ -31,7 +31,7 @@ from coeval.study.criteria import rounds
 from coeval.study.crowd import plans
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
-from tests.browser.test_access import faults_in_both_themes
+from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.ui_steps import current, enter, settle
 from tests.support.serving.server import Running, new_context
 from tests.support.studies.crowd_links import ARABIC_TERMS, query

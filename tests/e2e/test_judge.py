@@ -22,7 +22,7 @@ from coeval.study.importing.importing import import_study
 from coeval.study.judging.fitting import fit_judge
 from coeval.study.judging.sealing import seal_task
 from coeval.study.people.sessions import set_role, sign_in
-from tests.browser.test_access import faults
+from tests.support.screens.axe import faults
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.live_server import ROOT
 from tests.support.serving.server import Running

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_access import faults
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.models.stub_answers import default_reply
+from tests.support.screens.axe import faults
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import settle
 from tests.support.serving.server import Running, new_context

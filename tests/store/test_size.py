@@ -20,8 +20,8 @@ from coeval.study.access import Context
 from coeval.study.importing.importing import import_file, import_study
 from coeval.study.importing.options import ImportOptions
 from tests.benchmarks import size
-from tests.benchmarks._large import write_instances, write_ratings
-from tests.benchmarks._size_run import coeval
+from tests.benchmarks.parts.large import write_instances, write_ratings
+from tests.benchmarks.parts.size_run import coeval
 
 ROWS = 1_200
 """More than two batches of 500."""

@@ -21,7 +21,7 @@ from tests.support.models.openai_stub import start_stub
 from tests.support.models.stub_answers import default_reply, output_of
 from tests.support.studies.judge_files import make_judge
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def by_length(body: dict[str, Any]) -> str:

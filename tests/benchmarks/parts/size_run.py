@@ -16,7 +16,7 @@ from pathlib import Path
 from coeval.store.queries.bulk import exports
 from coeval.study.exporting.export import TABLES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 QUERIES = {name: getattr(exports, name.removesuffix(".csv").upper(), exports.UNITS) for name in TABLES}
 
 

@@ -105,7 +105,7 @@ def test_what_people_change_there_stands_beside_what_was(tmp_path: Path) -> None
     ]
 
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "exports" / "label_studio.json"
+DATA = Path(__file__).resolve().parents[3] / "data" / "exports" / "label_studio.json"
 FOREIGN = json.loads(DATA.read_text(encoding="utf-8"))
 
 

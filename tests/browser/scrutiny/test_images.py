@@ -11,8 +11,8 @@ import pytest
 from coeval.study.access import OPERATOR
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
-from tests.browser.test_access import faults_in_both_themes
 from tests.conftest import make_study
+from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context

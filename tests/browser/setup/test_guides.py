@@ -9,7 +9,7 @@ import pytest
 from coeval.domain import Guide
 from coeval.rules.arms import Design, Layout
 from coeval.store.queries.criteria import record_guide
-from tests.browser.test_access import faults_in_both_themes
+from tests.support.screens.axe import faults_in_both_themes
 from tests.support.screens.bench import CRITERIA, Bench
 from tests.support.screens.ui_steps import press, settle
 

@@ -20,8 +20,8 @@ from coeval.study.hosting.shipping import Keeper
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.scrutiny.steps import get_step, submit
-from tests.store import test_snapshots
-from tests.store.test_snapshots import add_task, kill, opened, slugs
+from tests.store.snapshots import test_snapshots
+from tests.store.snapshots.test_snapshots import add_task, kill, opened, slugs
 from tests.study.scrutiny.test_scrutiny import sent
 
 settings, ended = test_snapshots.settings, test_snapshots.ended

@@ -18,7 +18,7 @@ from coeval.study.importing.importing import import_file, import_study
 from coeval.study.importing.options import ImportOptions
 from tests.support.studies.odd_studies import build_odd_study
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "exports"
+DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
 
 
 @pytest.mark.parametrize(

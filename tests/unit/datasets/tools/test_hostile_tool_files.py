@@ -19,7 +19,7 @@ from coeval.study.importing.importing import import_file
 from coeval.study.tasks import list_tasks
 from tests.support.studies.odd_studies import build_odd_study
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
+DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
 FILES = {
     "argilla.json": "argilla",
     "deepeval_results.json": "deepeval",

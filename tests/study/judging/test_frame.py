@@ -20,7 +20,7 @@ from coeval.settings import Settings, load_settings
 from tests.support.models.openai_stub import Reply, Stub, start_stub
 from tests.support.models.stub_answers import default_reply
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TABLE = pd.DataFrame({"input": ["Why?", "How?"], "output": ["Because of the wind.", "By walking slowly."]})
 
 

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks._large import change
-from tests.benchmarks._memory import measure_memory
-from tests.benchmarks._report_fetch import OWNER, fetch
+from tests.benchmarks.parts.large import change
+from tests.benchmarks.parts.memory import measure_memory
+from tests.benchmarks.parts.report_fetch import OWNER, fetch
 from tests.support.serving.live_server import LiveServer, start_server
 
 REST_SECONDS = 5.0

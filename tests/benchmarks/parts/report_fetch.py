@@ -1,4 +1,4 @@
-"""A running server's reports, as an owner asks for them: ``python -m tests.benchmarks._report_fetch URL [TASK]``."""
+"""A running server's reports: ``python -m tests.benchmarks.parts.report_fetch URL [TASK]``."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from coeval.store.queries import tasks
 from coeval.study.hosting.opening import build_places, open_kept
 from tests.support.hosting.hub_stub import HubStub
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CELLS = json.loads(os.environ.get("COEVAL_KILL_CELLS", '[["folder", 4]]'))
 """Places and seconds of work; the whole trial: [["folder", 6], ["folder", 30], ["hub", 45], ...]."""
 

@@ -29,7 +29,7 @@ from coeval.study.people.sessions import get_signed_in, sign_in
 from tests.support.hosting.hub_stub import TROUBLES, HubStub
 
 SEQUENCES = int(os.environ.get("COEVAL_FAULT_SEQUENCES", "3"))
-"""`COEVAL_FAULT_SEQUENCES=200 pytest tests/store/test_snapshots.py` is the whole trial."""
+"""`COEVAL_FAULT_SEQUENCES=200 pytest tests/store/snapshots/test_snapshots.py` is the whole trial."""
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from coeval.datasets import find_format, load_study
 from coeval.domain import Arm, Scale, Study
 from coeval.errors import InputError
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
+DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
 KNOWN = {
     "inspect.eval": "inspect",
     "promptfoo.json": "promptfoo",

@@ -10,7 +10,7 @@ from coeval.datasets import find_format, load_study
 from coeval.domain import RowKind, Study
 from coeval.errors import InputError
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "exports"
+DATA = Path(__file__).resolve().parents[3] / "data" / "exports"
 ANN, BO = (f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
 BEANS = "🫘 Two fingers deep, in May."
 

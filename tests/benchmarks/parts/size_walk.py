@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tests.benchmarks._large import add_progress, change
+from tests.benchmarks.parts.large import add_progress, change
 from tests.support.serving.live_server import LiveServer, start_server
 
 NAME = "Ana"

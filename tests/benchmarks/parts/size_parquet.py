@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.benchmarks._size_run import Ran, coeval
+from tests.benchmarks.parts.size_run import Ran, coeval
 
 GROUP = 100_000
 """Rows of a row group, as the writers of data sets have them."""

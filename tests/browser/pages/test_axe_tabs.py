@@ -15,7 +15,7 @@ from coeval.study.importing.demo import ensure_demo
 from coeval.study.people.sessions import sign_in
 from coeval.ui.setup import setup_page
 from coeval.ui.study_app import study_page
-from tests.browser.test_access import faults, faults_in_both_themes
+from tests.support.screens.axe import faults, faults_in_both_themes
 from tests.support.screens.ui_steps import enter, settle
 from tests.support.serving.server import Running
 from tests.support.studies.scrutiny_steps import save, walk

@@ -1,0 +1,1 @@
+"""What the benchmarks share: large files, memory, servers and walks."""

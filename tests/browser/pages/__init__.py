@@ -1,0 +1,1 @@
+"""Every page and tab, and the pages around them, in Chromium."""

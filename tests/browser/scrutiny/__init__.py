@@ -1,0 +1,1 @@
+"""Scrutiny and ballots in Chromium."""

@@ -1,0 +1,1 @@
+"""Snapshots: shipped, laid over a copy, and restored."""

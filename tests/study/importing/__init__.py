@@ -1,0 +1,1 @@
+"""What comes in by files, and what leaves for other tools."""
