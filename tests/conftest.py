@@ -66,13 +66,25 @@ OTHER_PROCESSES = {"attack", "browser", "e2e", "house", "http", "store"}
 """Folders whose tests wait for browsers and servers, which two cores may starve."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What waits for other processes is tried a second time, which pytest's closing line counts; no other test is."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What waits for other processes is tried a second time, which pytest's closing line counts; no other test is.
+
+    On another engine only tests of ``context`` say more than on the file, and those that name their engine say the same.
+    """
+    if ENGINE != "sqlite":
+        same = [item for item in items if not _is_by_engine(item)]
+        items[:] = [item for item in items if _is_by_engine(item)]
+        config.hook.pytest_deselected(items=same)
     for item in items:
         if ENGINE != "sqlite" and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip("it is about the file"))
         if OTHER_PROCESSES & {item.path.parent.name, item.path.parents[1].name}:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _is_by_engine(item: pytest.Item) -> bool:
+    named = getattr(item, "callspec", None)
+    return "engine" in getattr(item, "fixturenames", ()) and not (named and "engine" in named.params)
 
 
 @pytest.fixture(scope="session", autouse=True)

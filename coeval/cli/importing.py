@@ -41,8 +41,8 @@ def add_import(commands: argparse._SubParsersAction, task: argparse.ArgumentPars
 
 def _import(context: Context, options: argparse.Namespace) -> None:
     from coeval.study.importing.hub import import_hub
+    from coeval.study.importing.import_options import ImportOptions
     from coeval.study.importing.importing import import_file
-    from coeval.study.importing.options import ImportOptions
 
     given = ImportOptions(
         format=options.format,

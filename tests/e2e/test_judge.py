@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from coeval.domain import JobState, Role
-from coeval.judge.artifact.files import parse_judge
+from coeval.judge.artifact.judge_file import parse_judge
 from coeval.judge.certificate.schema import Certificate
 from coeval.study.access import OPERATOR, Context
 from coeval.study.drafting.jobs import list_jobs

@@ -17,8 +17,8 @@ from coeval.safe_csv import SUSPECT, safe
 from coeval.store.queries import tasks
 from coeval.store.queries.scrutiny import submissions
 from coeval.study.access import Context
+from coeval.study.importing.import_options import ImportOptions
 from coeval.study.importing.importing import import_file, import_study
-from coeval.study.importing.options import ImportOptions
 from tests.benchmarks import size
 from tests.benchmarks.parts.large import write_instances, write_ratings
 from tests.benchmarks.parts.size_run import coeval

@@ -205,7 +205,7 @@ def _gate(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     import asyncio
 
-    from coeval.judge.artifact.files import load_judge
+    from coeval.judge.artifact.judge_file import load_judge
     from coeval.judge.running.checking import check_judge
     from coeval.judge.running.inputs import load_outputs
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from coeval.datasets.hub.address import HubAddress
 from coeval.datasets.hub.layout import Part, list_parts
-from coeval.datasets.hub.tables import CONFIGS, NEEDED, TAG, file_of
+from coeval.datasets.hub.study_tables import CONFIGS, NEEDED, TAG, file_of
 from coeval.datasets.text import MAX_BYTES
 from coeval.errors import CoevalError, InputError
 

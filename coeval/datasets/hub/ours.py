@@ -17,7 +17,7 @@ from coeval.datasets.annotation.study_records import (
     parse_submission,
 )
 from coeval.datasets.format import Format
-from coeval.datasets.hub.tables import NEEDED, STUDY, VERSION, file_of
+from coeval.datasets.hub.study_tables import NEEDED, STUDY, VERSION, file_of
 from coeval.datasets.json_nodes import Node, load_node
 from coeval.datasets.source import Source, source_of
 from coeval.datasets.tables import parquet_file

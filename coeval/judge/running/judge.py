@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from coeval.domain import ImportedDraft, Instance
 from coeval.errors import ModelError
 from coeval.judge.answers import tabulate_answers
-from coeval.judge.artifact.files import load_judge
+from coeval.judge.artifact.judge_file import load_judge
 from coeval.judge.artifact.schema import JudgeFile
 from coeval.judge.running.asker import Asker, document_of, open_askers
 from coeval.judge.running.judging_tables import Bar, read_instances, run_apart

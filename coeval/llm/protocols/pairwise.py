@@ -18,7 +18,7 @@ from coeval.llm.prompting.values import render_criterion, task_values
 from coeval.llm.protocols.protocol import Brief, Item, Judgment, Protocol, Questions
 from coeval.llm.protocols.registry import register
 from coeval.llm.protocols.verdicts import join_answers, unread_problem
-from coeval.llm.reading.rating.preferences import parse_preference
+from coeval.llm.reading.rating.preferred import parse_preference
 
 
 @register

@@ -14,8 +14,8 @@ from coeval.datasets.hub.layout import choose_part
 from coeval.domain import Person, TaskSource
 from coeval.store.queries import sources
 from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.importing.import_options import USUAL, ImportOptions
 from coeval.study.importing.importing import ImportReport, import_checked
-from coeval.study.importing.options import USUAL, ImportOptions
 
 
 def open_hub(context: Context) -> Hub:

@@ -16,8 +16,8 @@ from coeval.store.queries import criteria, sources, tasks
 from coeval.store.queries.scrutiny import assignments, submissions
 from coeval.study.access import OWNERS, Context, use_case
 from coeval.study.criteria.listed import parse_criteria_lines
+from coeval.study.importing.import_options import USUAL, ImportOptions
 from coeval.study.importing.imported_work import ImportReport, write_work
-from coeval.study.importing.options import USUAL, ImportOptions
 from coeval.study.importing.staging import Staging, portions, stage_import
 from coeval.study.tasks import check_task
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from coeval.domain import CriteriaSet, Run, Task
 from coeval.domain.seals import Part, Seal
-from coeval.judge.artifact.files import hide_names
+from coeval.judge.artifact.judge_file import hide_names
 from coeval.judge.learning.examples import Correction
 from coeval.store import Database
 from coeval.store.queries import tasks

@@ -19,7 +19,7 @@ from coeval.judge.artifact.building import (
     describe_questions,
     describe_task,
 )
-from coeval.judge.artifact.files import write_judge
+from coeval.judge.artifact.judge_file import write_judge
 from coeval.judge.artifact.schema import Hashes, JudgeFile, Label, Question
 from coeval.judge.frozen import FrozenJudge
 from coeval.llm.protocols.protocol import Brief, Protocol

@@ -16,8 +16,8 @@ from coeval.errors import InputError
 from coeval.settings import load_settings
 from coeval.stats import Table, krippendorff_alpha, paper_tables
 from coeval.study.access import OPERATOR, open_context
+from coeval.study.importing.import_options import ImportOptions
 from coeval.study.importing.importing import import_file
-from coeval.study.importing.options import ImportOptions
 from coeval.study.replicating.cells import Cell, Replication
 from coeval.study.statistics import get_frames, get_report
 

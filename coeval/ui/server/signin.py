@@ -15,7 +15,6 @@ from coeval.settings import SignIn
 from coeval.study.access import Context
 from coeval.study.people import accounts, sessions
 from coeval.ui.server import oauth
-from coeval.ui.server.answers import tell
 from coeval.ui.server.identity import (
     COOKIE,
     drop_cookie,
@@ -26,6 +25,7 @@ from coeval.ui.server.identity import (
     set_cookie,
 )
 from coeval.ui.server.pages import render_page
+from coeval.ui.server.refusals import tell
 from coeval.ui.server.waiting import WaitingRoom
 from coeval.ui.speaking import list_ways
 

@@ -19,7 +19,7 @@ from coeval.settings import Snapshots
 from coeval.store.queries import tasks
 from coeval.study.access import Context
 from coeval.study.importing.hub import import_hub, list_sources, look_at_hub, preview_hub, search_hub
-from coeval.study.importing.options import ImportOptions
+from coeval.study.importing.import_options import ImportOptions
 from tests.support.hosting.hub_stub import HubStub
 
 REPO = "hf://datasets/team/study"

@@ -14,7 +14,7 @@ import mlcroissant
 import pytest
 
 from coeval.cli.commands import main
-from coeval.datasets.hub.tables import CONFIGS, file_of
+from coeval.datasets.hub.study_tables import CONFIGS, file_of
 from coeval.domain import Person, Role
 from coeval.errors import InputError, NotAllowedError
 from coeval.study.access import Context

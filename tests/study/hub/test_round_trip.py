@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from coeval.datasets.hub.tables import CONFIGS, file_of
+from coeval.datasets.hub.study_tables import CONFIGS, file_of
 from coeval.domain import Arm, ColumnRole, Person, Study
 from coeval.errors import InputError
 from coeval.store.queries import tasks

@@ -14,8 +14,8 @@ from coeval.datasets import load_study
 from coeval.domain import Arm, ImportedSubmission, Person
 from coeval.study.access import Context
 from coeval.study.exporting.export import export_as
+from coeval.study.importing.import_options import ImportOptions
 from coeval.study.importing.importing import import_file, import_study
-from coeval.study.importing.options import ImportOptions
 from tests.support.studies.odd_studies import build_odd_study
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "exports"

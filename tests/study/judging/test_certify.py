@@ -15,7 +15,7 @@ import pytest
 from coeval.domain import Person, Role
 from coeval.domain.seals import Opening
 from coeval.errors import InputError, NotAllowedError, NotFoundError
-from coeval.judge.artifact.files import parse_judge
+from coeval.judge.artifact.judge_file import parse_judge
 from coeval.judge.certificate.schema import Certificate
 from coeval.judge.frozen import FrozenJudge
 from coeval.judge.learning.learn import Wishes

@@ -14,7 +14,7 @@ from coeval.domain import Ballot, Person, Role, Vote
 from coeval.domain.criteria import Action
 from coeval.domain.seals import Part, Wording
 from coeval.errors import InputError, NotAllowedError, NotFoundError, UnreadableAnswerError
-from coeval.judge.artifact.files import parse_judge
+from coeval.judge.artifact.judge_file import parse_judge
 from coeval.judge.learning.learn import Wishes
 from coeval.store.queries import tasks
 from coeval.store.queries.judging import seals

@@ -16,7 +16,7 @@ import pytest
 from coeval.errors import InputError
 from coeval.judge.adapters.assertion import assert_judged
 from coeval.judge.adapters.promptfoo import get_assert
-from coeval.judge.artifact.files import write_judge
+from coeval.judge.artifact.judge_file import write_judge
 from tests.support.models.openai_stub import start_stub
 from tests.support.models.stub_answers import default_reply, output_of
 from tests.support.studies.judge_files import make_judge

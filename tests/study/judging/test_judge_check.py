@@ -13,7 +13,7 @@ import pytest
 from coeval.cli.commands import main
 from coeval.domain import Instance
 from coeval.judge.artifact.building import describe_questions
-from coeval.judge.artifact.files import load_judge, write_judge
+from coeval.judge.artifact.judge_file import load_judge, write_judge
 from coeval.judge.artifact.schema import Question
 from coeval.judge.fitted import Fitted
 from coeval.judge.parts import Example, mark_document

@@ -16,7 +16,7 @@ import pytest
 from coeval.cli.commands import main
 from coeval.domain import Instance
 from coeval.judge.artifact.building import mark_output
-from coeval.judge.artifact.files import write_judge
+from coeval.judge.artifact.judge_file import write_judge
 from coeval.judge.artifact.schema import Label
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.models.stub_answers import default_reply, output_of

@@ -14,7 +14,7 @@ import pytest
 
 from coeval import Judge
 from coeval.errors import InputError, ModelError
-from coeval.judge.artifact.files import write_judge
+from coeval.judge.artifact.judge_file import write_judge
 from coeval.judge.artifact.schema import JudgeFile
 from coeval.judge.fitted import (
     Bench,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coeval.cli.commands import main
-from coeval.judge.artifact.files import load_judge
+from coeval.judge.artifact.judge_file import load_judge
 from coeval.study.access import OPERATOR, Context
 from coeval.study.importing.importing import import_study
 from coeval.study.judging.fitting import fit_judge

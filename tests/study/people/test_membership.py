@@ -14,8 +14,8 @@ from coeval.store.queries.people import people
 from coeval.study.access import OPERATOR, Context
 from coeval.study.criteria import rounds
 from coeval.study.crowd import arriving, onboarding, plans
+from coeval.study.importing.import_options import ImportOptions
 from coeval.study.importing.importing import import_file, import_study
-from coeval.study.importing.options import ImportOptions
 from coeval.study.people.accounts import accept_invitation, invite, list_invitations, sign_in_with_password
 from coeval.study.people.membership import disable_account, enable_account, list_members, set_group
 from coeval.study.people.sessions import get_signed_in, set_role, sign_in

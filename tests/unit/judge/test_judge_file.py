@@ -10,9 +10,9 @@ import pytest
 
 from coeval.domain import Criterion, Guide, Instance, Scale
 from coeval.errors import InputError
-from coeval.judge.artifact import files
+from coeval.judge.artifact import judge_file
 from coeval.judge.artifact.building import describe_questions
-from coeval.judge.artifact.files import load_judge, parse_judge, write_judge
+from coeval.judge.artifact.judge_file import load_judge, parse_judge, write_judge
 from coeval.judge.fitted import Calibration, Fitted, Isotonic
 from coeval.judge.parts import Example, mark_document
 from tests.support.studies.judge_files import SALT, make_judge, make_protocol
@@ -136,7 +136,7 @@ def test_a_file_that_is_too_large_or_not_there_is_refused(
     with pytest.raises(InputError, match="cannot be read"):
         load_judge(tmp_path / "none.json")
     path = tmp_path / "judge.json"
-    monkeypatch.setattr(files, "MAX_BYTES", 1000)
+    monkeypatch.setattr(judge_file, "MAX_BYTES", 1000)
     with pytest.raises(InputError, match="at most 1,000"):
         write_judge(path, make_judge())
     assert not list(tmp_path.iterdir())

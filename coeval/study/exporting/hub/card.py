@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coeval.datasets.hub.client import render_head
-from coeval.datasets.hub.tables import CONFIGS, TAG, file_of
+from coeval.datasets.hub.study_tables import CONFIGS, TAG, file_of
 from coeval.study.exporting.hub.facts import Facts
 from coeval.study.exporting.hub.licences import LICENCES
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coeval.datasets.hub.ours import render_task
-from coeval.datasets.hub.tables import STUDY, file_of, write_table
+from coeval.datasets.hub.study_tables import STUDY, file_of, write_table
 from coeval.domain import Study
 from coeval.store import Database
 from coeval.store.queries import tasks

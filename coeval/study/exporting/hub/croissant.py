@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from coeval.datasets.hub.tables import CONFIGS, EDIT, LINE, Column, file_of
+from coeval.datasets.hub.study_tables import CONFIGS, EDIT, LINE, Column, file_of
 from coeval.study.exporting.hub.facts import Facts
 from coeval.study.exporting.hub.licences import LICENCES
 

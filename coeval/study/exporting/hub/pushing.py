@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from coeval.datasets.hub.address import START, parse_address
 from coeval.datasets.hub.client import Hub
 from coeval.datasets.hub.sending import Sent, look_before, send
-from coeval.datasets.hub.tables import CARD, CONFIGS, CROISSANT, STUDY, file_of
+from coeval.datasets.hub.study_tables import CARD, CONFIGS, CROISSANT, STUDY, file_of
 from coeval.domain import Person
 from coeval.errors import InputError
 from coeval.study.access import OWNERS, Context, require_task, use_case

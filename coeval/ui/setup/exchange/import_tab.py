@@ -20,8 +20,8 @@ from coeval.study import tasks
 from coeval.study.access import OWNERS
 from coeval.study.importing.columns import list_columns
 from coeval.study.importing.hub import import_hub, list_sources, look_at_hub, preview_hub, search_hub
+from coeval.study.importing.import_options import ImportOptions
 from coeval.study.importing.importing import ImportReport, import_file
-from coeval.study.importing.options import ImportOptions
 from coeval.study.tasks import make_slug
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el

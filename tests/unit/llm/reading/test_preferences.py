@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coeval.llm.reading.rating.preferences import parse_preference
+from coeval.llm.reading.rating.preferred import parse_preference
 
 
 @pytest.mark.parametrize(
