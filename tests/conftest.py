@@ -69,7 +69,7 @@ OTHER_PROCESSES = {"attack", "browser", "e2e", "house", "http", "store"}
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What waits for other processes is tried a second time, which pytest's closing line counts; no other test is.
 
-    On another engine only tests of ``context`` say more than on the file, and those that name their engine say the same.
+    On another engine only tests of ``context`` say more than on the file, but for those that name their engine.
     """
     if ENGINE != "sqlite":
         same = [item for item in items if not _is_by_engine(item)]

@@ -41,6 +41,8 @@ from tests.support.hosting.fault_writer import CONCURRENCY
 from tests.support.models.openai_stub import Stub, start_stub
 from tests.support.studies.scrutiny_steps import here, sent_of
 
+pytestmark = pytest.mark.sqlite
+
 NOBODY = 65534
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("COEVAL_KILLS", "3"))

@@ -27,6 +27,8 @@ from tests.conftest import make_study
 from tests.store.test_migrations import make_old
 from tests.support.studies.scrutiny_steps import sent_of
 
+pytestmark = pytest.mark.sqlite
+
 ODD_NAMES = ("study #2", "is it?", "a%20b", "50% off", "naïve", "a b;c&d=e", "..%2f")
 
 

@@ -95,7 +95,7 @@ def test_looking_and_declining_write_nothing(study: Context) -> None:
     for query in ({}, {"workerId": "A1B2C3D4E5", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}):
         preview = browser.get("/s/demo", params=query)
         assert "This is a preview" in preview.text and "I agree" not in preview.text
-    assert not browser.cookies
+    assert COOKIE not in browser.cookies
     with study.store.read() as db:
         assert count_rows(db) == before
 
@@ -105,7 +105,7 @@ def test_a_link_that_names_nobody_is_refused(study: Context, worker: str) -> Non
     browser = TestClient(build_app(study), follow_redirects=False)
     sent = browser.post("/s/demo/consent", data={"worker": worker})
     assert sent.status_code == 403 and "open the study from" in sent.text and "<script>" not in sent.text
-    assert not browser.cookies
+    assert COOKIE not in browser.cookies
 
 
 def test_the_whole_way_and_back_in_from_another_browser(study: Context) -> None:
@@ -123,7 +123,7 @@ def test_the_whole_way_and_back_in_from_another_browser(study: Context) -> None:
     assert early.status_code == 422 and "4 of 4 items are not confirmed yet" in early.text
     second = TestClient(app, follow_redirects=False)
     refused = second.post("/s/demo/consent", data=form | {"session": "session2", "word": "grey horse"})
-    assert refused.status_code == 403 and "not the word" in refused.text and not second.cookies
+    assert refused.status_code == 403 and "not the word" in refused.text and COOKIE not in second.cookies
     again = form | {"session": "session2", "word": "blue  horse"}
     assert second.post("/s/demo/consent", data=again).status_code == 303
     assert "there is a qualification" in second.get("/s/demo").text

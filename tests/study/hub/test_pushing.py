@@ -71,13 +71,13 @@ def test_a_study_is_sent_once(
     again = push(studied, owner)
     assert not again.sent.changed and "nothing was changed" in str(again) and len(hub.commits) == 1
     with studied.store.write() as db:
-        db.execute("UPDATE task SET guidelines = 'Be kind.' WHERE slug = 'demo'")
+        db.conn.execute("UPDATE task SET guidelines = 'Be kind.' WHERE slug = 'demo'")
     push(studied, owner)
     assert hub.commits[1] == ["header", "file README.md", "file croissant.json", "file study.json"], (
         hub.commits
     )
     with studied.store.read() as db:
-        stored = "\n".join(db.conn.iterdump()) if hasattr(db, "conn") else ""
+        stored = str([list(db.query(f"SELECT * FROM {table}")) for table in db.table_names()])
     assert hub.token not in caplog.text + stored + everything.decode("utf-8", "ignore")
 
 
@@ -210,7 +210,7 @@ def test_without_pyarrow_it_is_said_what_to_install(
 
 def test_the_card_and_croissant(studied: Context, owner: Person, hub: HubStub, tmp_path: Path) -> None:
     with studied.store.write() as db:
-        db.execute(
+        db.conn.execute(
             "UPDATE task SET description = 'Answer {repo} *plainly*.', name = 'A | study\n[x](y)' WHERE slug = 'demo'"
         )
     push(studied, owner)
@@ -248,7 +248,7 @@ def test_the_command(
         "--task",
         "demo",
         "--db",
-        str(studied.settings.db),
+        str(studied.store.address),
     ]
 
     def refused(*more: str) -> str:

@@ -110,15 +110,15 @@ def test_votes_and_a_whole_task_leave(context: Context, owner: Person, hub: HubS
     import_study(context, owner, scored(["Ann", "Bo"], n_documents=1))
     with context.store.write() as db:
         (task,) = [each for each in tasks.list_tasks(db) if each.slug == "demo"]
-        db.execute(
+        db.conn.execute(
             "INSERT INTO ballot_round (task, version, round, opened_at) VALUES (?, 1, 1, '2026-01-01')",
             [task.id],
         )
-        db.execute(
+        db.conn.execute(
             "INSERT INTO ballot (ballot_round, annotator, revision, saved_at) "
             "SELECT 1, id, 1, '2026-01-02' FROM annotator WHERE name IN ('Ann', 'Bo')"
         )
-        db.execute(
+        db.conn.execute(
             "INSERT INTO vote (ballot, position, action, reason, new_text) "
             "SELECT id, 0, 'add', 'NA', '=1+1 🌱' FROM ballot"
         )
@@ -147,7 +147,7 @@ def test_work_leaves_with_how_it_came_out(context: Context, owner: Person, hub: 
     import_study(context, owner, replace(study, runs=runs, submissions=(plain, *study.submissions[1:])))
     with context.store.write() as db:
         # every draft is made anew after people worked on the first ones
-        db.execute(
+        db.conn.execute(
             "INSERT INTO draft"
             " (run, instance, criterion, attempt, status, score, reason, raw, samples_json, created_at)"
             " SELECT run, instance, criterion, attempt + 1, status, score, reason, raw, samples_json, created_at"

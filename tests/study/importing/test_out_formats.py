@@ -159,7 +159,7 @@ def test_the_command(
     context: Context, owner: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import_study(context, owner, build_study())
-    db = str(context.settings.db)
+    db = str(context.store.address)
     main(["export", "--db", db, "--task", "t", "--out", str(tmp_path / "out"), "--as", "preferences"])
     assert capsys.readouterr().out.strip() == str(tmp_path / "out" / "preferences.jsonl")
     with pytest.raises(SystemExit):

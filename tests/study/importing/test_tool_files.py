@@ -89,7 +89,7 @@ def test_peoples_scores_go_into_inspects_logs(
 
     def export(folder: str, log: Path) -> None:
         options = ["--as", "inspect", "--out", str(tmp_path / folder), "--logs", str(log)]
-        main(["export", "--task", "garden", *options, "--db", str(context.settings.db)])
+        main(["export", "--task", "garden", *options, "--db", str(context.store.address)])
 
     export("out", DATA / "inspect.eval")
     assert "inspect.eval: 2 edits of scores" in capsys.readouterr().out

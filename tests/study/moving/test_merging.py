@@ -49,6 +49,7 @@ def scores_of(context: Context, folder: Path) -> list[str]:
     return sorted((folder / "scores.csv").read_text().splitlines()[1:])
 
 
+@pytest.mark.sqlite  # it is filled by what SQLite says of its tables
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_same_study_adds_nothing(seed: int, context: Context, tmp_path: Path) -> None:
     fill_study(context, seed)

@@ -210,6 +210,7 @@ def test_what_opens_doors_stays(context: Context, there: Context, tmp_path: Path
         assert ana is not None and ana.role is Role.ANNOTATOR and accounts.get_account_of(db, ana.id) is None
 
 
+@pytest.mark.sqlite  # it is filled by what SQLite says of its tables
 def test_pseudonyms_hide_names_wherever_they_stand(context: Context, there: Context, tmp_path: Path) -> None:
     fill_study(context, 4)
     with context.store.write() as db:

@@ -131,7 +131,7 @@ def _draw_value(
 
 def _own(db: Database, table: str, slug: str) -> list[dict[str, Any]]:
     """The rows of a table that may be referred to: those of this study, the last that was filled."""
-    task = db.execute("SELECT id FROM task WHERE slug = ?", [slug]).fetchone()[0]
+    task = db.conn.execute("SELECT id FROM task WHERE slug = ?", [slug]).fetchone()[0]
     schema = get_schema()
     sql = f"SELECT id FROM {table} WHERE {schema.where[table]}"
     if table == "annotator":
@@ -146,7 +146,7 @@ def list_last_ids(store: Store) -> Known:
     """The last id of every table: what came later is new."""
     with store.read() as db:
         return {
-            shape.name: db.execute(f"SELECT coalesce(max(rowid), 0) FROM {shape.name}").fetchone()[0]
+            shape.name: db.conn.execute(f"SELECT coalesce(max(rowid), 0) FROM {shape.name}").fetchone()[0]
             for shape in get_schema().shapes
         }
 
@@ -156,15 +156,7 @@ def snapshot(store: Store, after: Known | None = None) -> dict[str, list[dict[st
     after = after or {}
     with store.read() as db:
         shapes = [shape for shape in get_schema().shapes if shape.name not in STAYS]
-        read = {
-            shape.name: list(
-                db.query(
-                    f"SELECT rowid AS place_in_file, * FROM {shape.name} WHERE rowid > ? ORDER BY rowid",
-                    [after.get(shape.name, 0)],
-                )
-            )
-            for shape in shapes
-        }
+        read = {shape.name: _list_rows(db, shape, after.get(shape.name, 0)) for shape in shapes}
     places = {name: {row.get("id"): n for n, row in enumerate(rows)} for name, rows in read.items()}
     tables = {}
     for shape in shapes:
@@ -174,7 +166,7 @@ def snapshot(store: Store, after: Known | None = None) -> dict[str, list[dict[st
                 if column in shape.references and value is not None
                 else value
                 for column, value in row.items()
-                if column not in ("id", "place_in_file") and (shape.name, column) not in SECRET
+                if column != "id" and (shape.name, column) not in SECRET
             }
             for row in read[shape.name]
         ]
@@ -183,8 +175,16 @@ def snapshot(store: Store, after: Known | None = None) -> dict[str, list[dict[st
     return tables
 
 
+def _list_rows(db: Database, shape: Shape, after: int) -> list[dict[str, Any]]:
+    if shape.has_id:
+        return list(db.query(f"SELECT * FROM {shape.name} WHERE id > ? ORDER BY id", [after]))
+    if not after:
+        return list(db.query(f"SELECT * FROM {shape.name}"))
+    return list(db.query(f"SELECT * FROM {shape.name} WHERE rowid > ?", [after]))
+
+
 def list_people_groups(store: Store, after: Known | None = None) -> list[tuple[str, str]]:
     """Everybody's name and the group they count with."""
     sql = "SELECT name, group_name FROM annotator JOIN annotator_group ON annotator = id WHERE id > ? ORDER BY id"
     with store.read() as db:
-        return db.execute(sql, [(after or {}).get("annotator", 0)]).fetchall()
+        return db.conn.execute(sql, [(after or {}).get("annotator", 0)]).fetchall()
