@@ -88,7 +88,7 @@ def _refuse(said: str) -> Response:
 
 def _refuse_form(said: str, held: Message) -> Response:
     """A page that says so; it keeps the session that a consent has begun, by which the browser may come back."""
-    page = render_page("message", 503, title="CoEval", text=said, base="../../")
+    page = render_page("waiting", 503, title=tr("Wait a moment"), text=said, base="../../")
     for name, value in held["headers"]:
         if name.lower() == b"set-cookie":
             page.raw_headers.append((name, value))
