@@ -192,9 +192,6 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     if stored_plans.get_plan(db, task.id) is None:
         # an exam asks what becomes of the draft; a check of a plan must look like the work around it
         return Arm.ASSISTED if keys else None
-    if keys:
-        # everybody gets checks, few get the same work: balanced over its people, a check would keep to other arms
-        return None
     shares = {Arm.BLIND: design.blind_share, Arm.FIRST: design.first_share}
     shares[Arm.ASSISTED] = 1 - design.blind_share - design.first_share
     counts = [holdings.count_arms(db, "annotator", person.id, task.id), holdings.count_all_arms(db, task.id)]
@@ -207,6 +204,10 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     most = max(behind.values())
     tied = [arm for arm in shares if arm in behind and behind[arm] > most - 1e-9]
     seed = tasks.get_seed(db, task.id)
+    if keys:
+        # everybody gets checks, few get the same work: balanced over its people, a check would keep to other arms.
+        # What is asked for work was asked for it all the same, so that an opening takes as long
+        return None
     return tied[draw_order(f"{seed}:arm:{instance}", person.id, range(len(tied)))[0]]
 
 

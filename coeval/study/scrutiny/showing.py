@@ -86,12 +86,11 @@ def ensure_open(
         return assignment
     seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
     key = (person.id, assignment.instance)
+    # both are drawn for all, so that an opening takes as long whichever counts
+    by_chance = _draw_arm(db, seed, assignment.instance, design)
+    balanced = draw_balanced_arm(db, task, person, assignment.instance, design)
     # what was imported as this person's work was seen in its own arm
-    arm = (
-        submissions.get_arm(db, *key)
-        or draw_balanced_arm(db, task, person, assignment.instance, design)
-        or _draw_arm(db, seed, assignment.instance, design)
-    )
+    arm = submissions.get_arm(db, *key) or balanced or by_chance
     opened = assignments.open_assignment(db, assignment, arm)
     if arm is Arm.ASSISTED and design.planted_share:
         # an attention check tests the person already, by its own key: an error is looked for all the same, so that an
