@@ -20,13 +20,13 @@ def write_instances(path: Path, instances: int) -> Path:
     return _write(path, ["instance", "input", "output", "system"], rows)
 
 
-def write_ratings(path: Path, instances: int, ratings: int) -> Path:
-    """A CSV file of so many ratings: each person rates every instance by both criteria, until there are enough."""
+def write_ratings(path: Path, instances: int, ratings: int, part: range | None = None) -> Path:
+    """A CSV file of so many ratings, or a part of them: all people rate every instance by both criteria."""
     chance = random.Random(5)
 
     def rows() -> Iterator[list[object]]:
         each = -(-ratings // (instances * len(CRITERIA)))
-        for n in range(ratings):
+        for n in part or range(ratings):
             pair, person = divmod(n, each)
             instance, criterion = divmod(pair, len(CRITERIA))
             yield [f"x{instance}", CRITERIA[criterion], f"rater {person}", chance.randint(1, 5), "1-5"]
