@@ -50,8 +50,8 @@ from coeval.stats.report.judges.judges_compared import mean_pairwise
 from coeval.stats.report.paper.methods import methods_paragraph
 from coeval.stats.report.paper.paper_tables import paper_tables
 from coeval.stats.report.paper.rendering import tables_latex, tables_markdown
+from coeval.stats.report.report_table import Table
 from coeval.stats.report.systems import systems_section
-from coeval.stats.report.table import Table
 
 __all__ = [
     "Estimate",

@@ -22,11 +22,11 @@ from coeval.study.people.sessions import get_member
 from coeval.ui.components.theme import HEAD, THEME
 from coeval.ui.crowd_pages.joining import add_joining
 from coeval.ui.health import Draining, add_health
+from coeval.ui.server.error_answers import add_error_answers
 from coeval.ui.server.gradio_gate import GradioGate
 from coeval.ui.server.guard import Guard
 from coeval.ui.server.help_pages import add_help
 from coeval.ui.server.identity import get_person, read_session
-from coeval.ui.server.refusals import add_error_answers
 from coeval.ui.server.signin import add_sign_in
 from coeval.ui.setup.setup_page import build_admin
 from coeval.ui.ship_first import ShipFirst

@@ -20,8 +20,8 @@ from coeval.errors import StorageError
 from coeval.language import later, tr
 from coeval.study.access import Context
 from coeval.study.hosting.shipped import needs_shipping
+from coeval.ui.server.error_answers import tell
 from coeval.ui.server.pages import render_page
-from coeval.ui.server.refusals import tell
 
 LOOK_SECONDS = 0.02
 PATIENCE_SECONDS = 8.0

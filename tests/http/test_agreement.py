@@ -40,8 +40,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people import sessions as study_people
 from coeval.study.statistics import get_report, get_statistic
 from coeval.ui.components.view import el
+from coeval.ui.server.error_answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.refusals import add_error_answers
 from coeval.ui.study_app.agreement import agreement_tab
 from coeval.ui.study_app.agreement.links import task_file, with_links
 from coeval.ui.study_app.agreement.sections import SECTIONS, Page, get_figure, get_pages

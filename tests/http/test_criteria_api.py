@@ -15,8 +15,8 @@ from coeval.study.access import Context
 from coeval.study.criteria import rounds
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
+from coeval.ui.server.error_answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.refusals import add_error_answers
 from coeval.ui.study_app.criteria.ballot_routes import add_criteria_api
 from tests.conftest import make_study
 

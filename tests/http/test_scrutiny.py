@@ -19,8 +19,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.people.teams import set_team
 from coeval.study.scrutiny.steps import Move, get_aliases, get_step
+from coeval.ui.server.error_answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.refusals import add_error_answers
 from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from tests.support.studies.crowd_links import link
 from tests.support.studies.scrutiny_steps import sent_of, use_design

@@ -26,8 +26,8 @@ from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.ui import ship_first
 from coeval.ui.crowd_pages.joining import add_joining
+from coeval.ui.server.error_answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.refusals import add_error_answers
 from coeval.ui.ship_first import ShipFirst
 from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from tests.benchmarks.saves import Annotator, Tally, count_lost, make_file

@@ -25,8 +25,8 @@ from coeval.stats.report.judges.judge_equivalence import equivalence_section, eq
 from coeval.stats.report.judges.pairwise import pairwise_section, pairwise_tables
 from coeval.stats.report.judges.soft_labels import soft_labels_section, soft_labels_tables
 from coeval.stats.report.reliability import reliability_section, reliability_tables
+from coeval.stats.report.report_table import Table
 from coeval.stats.report.systems import systems_section
-from coeval.stats.report.table import Table
 
 Tab = Literal["", "agreement", "changes", "model", "systems", "time", "draft"]
 """The pages of the Agreement tab, which are listed in ``ui.study_app.agreement.sections``; "" for none."""

@@ -10,7 +10,7 @@ import pandas as pd
 from coeval.stats.agreement.icc import PEOPLE, Components, variance_components
 from coeval.stats.estimates.results import FLAT, Estimate
 from coeval.stats.frames import StudyFrames
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 
 
 @dataclass(frozen=True)

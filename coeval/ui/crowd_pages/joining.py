@@ -34,9 +34,9 @@ from coeval.ui.crowd_pages.arrival_views import (
 from coeval.ui.crowd_pages.page_parts import StudyView
 from coeval.ui.crowd_pages.preview import show_preview
 from coeval.ui.crowd_pages.study_views import show_visit
+from coeval.ui.server.error_answers import tell
 from coeval.ui.server.identity import get_person, keep_session, read_session
 from coeval.ui.server.pages import render_page
-from coeval.ui.server.refusals import tell
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 STAGES = {

@@ -18,7 +18,7 @@ from coeval.language import tr
 from coeval.settings import Settings
 from coeval.study.access import Context
 from coeval.study.people.sessions import SESSION_DAYS, get_signed_in
-from coeval.ui.server.refusals import tell
+from coeval.ui.server.error_answers import tell
 
 COOKIE = "coeval_session"
 STICKY = "coeval_replica"

@@ -15,6 +15,7 @@ from coeval.settings import SignIn
 from coeval.study.access import Context
 from coeval.study.people import accounts, sessions
 from coeval.ui.server import oauth
+from coeval.ui.server.error_answers import tell
 from coeval.ui.server.identity import (
     COOKIE,
     drop_cookie,
@@ -25,7 +26,6 @@ from coeval.ui.server.identity import (
     set_cookie,
 )
 from coeval.ui.server.pages import render_page
-from coeval.ui.server.refusals import tell
 from coeval.ui.server.waiting import WaitingRoom
 from coeval.ui.speaking import list_ways
 

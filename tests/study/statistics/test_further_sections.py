@@ -13,7 +13,7 @@ from coeval.domain import Person, Study
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report import document, registry
 from coeval.stats.report.registry import Section, Tab
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in

@@ -31,8 +31,8 @@ from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.people.sessions import sign_in
 from coeval.study.statistics import get_frames
+from coeval.ui.server.error_answers import add_error_answers
 from coeval.ui.server.identity import COOKIE
-from coeval.ui.server.refusals import add_error_answers
 from coeval.ui.study_app.scrutiny.scrutiny_routes import add_scrutiny_api
 from tests.support.studies.scrutiny_steps import use_design
 

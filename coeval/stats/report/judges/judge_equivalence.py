@@ -13,7 +13,7 @@ from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.equivalence import LEVEL, Equivalence, equivalence_test
 from coeval.stats.report.judges.judges_compared import human_means, list_judges
 from coeval.stats.report.judges.labels_chosen import LEANED, NO_LABELS, choose_labels
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 
 SHARE = 0.125
 """The margin as a share of the scale's range: half a point from 1 to 5."""

@@ -12,7 +12,7 @@ from coeval.stats.estimates.clusters import DOCUMENTS, cut, sums_interval
 from coeval.stats.estimates.results import Estimate, Spelled
 from coeval.stats.frames import StudyFrames
 from coeval.stats.judges.bradley_terry import Strengths, fit_strengths
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 
 POOLED = "all criteria"
 

@@ -15,7 +15,7 @@ from coeval.stats.judges.divergence import entropies, js_distances, shares_of
 from coeval.stats.rating_matrix import Codes, Numbers
 from coeval.stats.report.judges.judges_compared import list_judges
 from coeval.stats.report.judges.labels_chosen import NO_LABELS, choose_labels
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 
 ONE = "no item was scored by two people or more"
 TOO_MANY = f"more than {MANY} different scores; soft labels are for the points of a scale"

@@ -12,7 +12,7 @@ from coeval.stats.estimates.results import plain
 from coeval.stats.frames import StudyFrames
 from coeval.stats.report.document import build_report
 from coeval.stats.report.registry import list_tables
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 
 Document = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 
 WIDE = 8
 """Columns of a LaTeX table from which on it does not fit a page as it is."""

@@ -19,7 +19,7 @@ from coeval.ui.components.estimate_words import plural
 from coeval.ui.components.next_step import next_view
 from coeval.ui.components.view import Node, el
 from coeval.ui.panel import Update
-from coeval.ui.server.refusals import tell
+from coeval.ui.server.error_answers import tell
 
 NONE = "(none)"
 

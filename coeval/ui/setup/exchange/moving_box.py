@@ -15,7 +15,7 @@ from coeval.study.moving.merging import Choices, Merged, merge_study_file
 from coeval.ui.components.tasks_picker import task_choices
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Panel, Update, need_task
-from coeval.ui.server.refusals import tell
+from coeval.ui.server.error_answers import tell
 
 
 class MovingBox(Panel):

@@ -10,7 +10,7 @@ from coeval.study.exporting.hub.licences import LICENCES
 from coeval.study.exporting.hub.pushing import Leaving, Pushed, Target, preview_push, push_study
 from coeval.ui.components.view import Node, View, el, table
 from coeval.ui.panel import Panel, Update, need_task
-from coeval.ui.server.refusals import tell
+from coeval.ui.server.error_answers import tell
 
 PRIVATE, PUBLIC = "private", "public"
 EXAMPLE = 300

@@ -17,7 +17,7 @@ from coeval.study.crowd.prolific.reviewing import get_live
 from coeval.study.crowd.prolific.settling import settle
 from coeval.ui.components.view import Node, View, el
 from coeval.ui.panel import Tab, Update, need_task
-from coeval.ui.server.refusals import tell
+from coeval.ui.server.error_answers import tell
 from coeval.ui.setup.prolific.draft_box import DraftBox
 from coeval.ui.setup.prolific.prolific_views import live_view, record_view, report_view
 from coeval.ui.setup.prolific.review_box import ReviewBox

@@ -16,7 +16,7 @@ from coeval.stats.report.assistance import draft_effects_section
 from coeval.stats.report.judges.pairwise import list_compared
 from coeval.stats.report.notes import list_notes
 from coeval.stats.report.registry import list_tables
-from coeval.stats.report.table import Table
+from coeval.stats.report.report_table import Table
 from coeval.study.access import Context
 from coeval.study.computing.helper import HelperEndedError
 from coeval.study.computing.readings import Reading
