@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.parts.memory import STATUS, read_peak_mb
+
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "prefill"
 CONCURRENCY = 32
@@ -190,21 +192,12 @@ class Clock:
 
     def read(self, calls: int) -> Figures:
         wall, cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
-        return {"rate": calls / wall, "cpu_ms": 1000 * cpu / calls, "mb": peak_mb()}
-
-
-STATUS = Path("/proc/self/status")
-
-
-def peak_mb(status: str = "") -> float:
-    """The most memory that a process has held, in MB, from its /proc/self/status (Linux)."""
-    lines = (status or STATUS.read_text()).splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+        return {"rate": calls / wall, "cpu_ms": 1000 * cpu / calls, "mb": read_peak_mb()}
 
 
 def interpreter_mb() -> float:
     """The same of a Python that has imported nothing."""
-    return peak_mb(
+    return read_peak_mb(
         subprocess.check_output([sys.executable, "-c", f"print(open('{STATUS}').read())"], text=True)
     )
 

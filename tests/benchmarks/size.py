@@ -123,7 +123,7 @@ def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> lis
     stats = coeval("stats", "--json", "--task", "large", db=large.db)
     tenfold, at, millions = 10 * tenth.ratings.seconds, "at a tenth", rows / 1e6
     lines = [
-        Line(f"import of {instances:,} instances", "s", large.instances.seconds, plain_import.seconds, shell),
+        Line(f"import of {instances:,} instances", "s", large.instances.seconds, plain_import, shell),
         Line(
             f"import of {rows:,} ratings",
             "s",
@@ -132,7 +132,7 @@ def measure(folder: Path, instances: int, rows: int, requests: int = 100) -> lis
             "ten times a tenth",
             limit=max(IMPORT_SECONDS * millions, 5.0),
         ),
-        Line("export", "s", large.export.seconds, plain_export.seconds, shell, EXPORT_GOAL),
+        Line("export", "s", large.export.seconds, plain_export, shell, EXPORT_GOAL),
         Line("stats", "s", stats.seconds, limit=max(STATS_SECONDS * millions, 5.0)),
         Line(
             "peak memory: instances", "MB", large.instances.peak_mb, tenth.instances.peak_mb, at, MEMORY_GOAL

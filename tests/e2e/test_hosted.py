@@ -107,7 +107,8 @@ def arrive(page: Page, host: LiveServer, address: str, number: int) -> None:
 
 def judge(page: Page, host: LiveServer, score: str | None = None) -> None:
     """Approve every line of what is on the screen, with another score where one is given, and confirm."""
-    page.locator(".wb[data-state=step][aria-busy=false]").wait_for()
+    # the save before this one may be stored and not answered yet: until then its lines are locked
+    page.locator(".wb[data-state=step][aria-busy=false] .rt-row button:enabled").first.wait_for()
     before = count_saves(host)
     for key in ("a", score or "a", "a", "a", "Control+Enter"):
         page.keyboard.press(key)

@@ -1,4 +1,4 @@
-"""What a running server and the processes that it started hold in memory."""
+"""What a process, and those that it started, hold in memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import os
 from pathlib import Path
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+STATUS = Path("/proc/self/status")
+
+
+def read_peak_mb(status: str = "") -> float:
+    """The most memory that a process has held, in MB, from its /proc/self/status (Linux)."""
+    lines = (status or STATUS.read_text()).splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def measure_memory(pid: int) -> float:

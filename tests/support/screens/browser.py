@@ -48,7 +48,7 @@ def browser() -> Iterator[object]:
 def page(browser) -> Iterator[object]:  # type: ignore[no-untyped-def]
     """A page in a context of its own (storage, cookies). An error the page does not catch fails the test."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    context.set_default_timeout(8000)
+    context.set_default_timeout(20_000)
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     yield context.new_page()
