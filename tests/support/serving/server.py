@@ -40,7 +40,8 @@ class Running:
         self.app = build_app(context)
         if add:
             add(self.app, context)
-        config = uvicorn.Config(self.app, port=port, log_level="critical")
+        # a browser that is still there keeps its connections: what is under way has a second to end
+        config = uvicorn.Config(self.app, port=port, log_level="critical", timeout_graceful_shutdown=1)
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 
