@@ -79,17 +79,17 @@ class Visitor:
         self.page.locator(f"#{elem_id}").get_by_text(text).locator("visible=true").first.wait_for()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def stub() -> Iterator[Stub]:
     with start_stub() as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def url(stub: Stub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture
+def url(stub: Stub, tmp_path: Path) -> Iterator[str]:
     """A server over an empty folder, as ``python app.py`` starts it: with the demo."""
     env = {"OPENAI_BASE_URL": stub.url, "COEVAL_MODEL": "m"}
-    context = new_context(tmp_path_factory.mktemp("newcomer"), demo=True, **env)
+    context = new_context(tmp_path, demo=True, **env)
     with Running(context) as live:
         yield live.url
     context.store.close()
@@ -163,7 +163,7 @@ def prefill(owner: Visitor, stub: Stub) -> None:
     page.get_by_role("textbox", name="Label").fill("first try")
     owner.unfold("More settings")
     page.locator("#prefill-concurrency input").fill("1")
-    stub.latency = 0.5
+    stub.latency = 1.5
     stub.reply = lambda body: "No idea." if "Rivers bring salt" in str(body) else default_reply(body)
     owner.press("Start")
     owner.said("jobs", re.compile(r"^([1-9]|1\d) of 20"))
