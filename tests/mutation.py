@@ -51,6 +51,8 @@ def main() -> int:
             shutil.copytree(
                 ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__", "node_modules")
             )
+        if (ROOT.parent / "shared").is_dir():
+            (copy / "shared").symlink_to(ROOT.parent / "shared")  # known answers, beside the repository
         only = f'"{folder}/{options.only or "*"}"'
         (copy / "pyproject.toml").write_text(CONFIG.format(only=only, tests=tests, folder=folder))
         code = _mutmut(copy, "run", "--max-children", "1").returncode

@@ -60,8 +60,8 @@ def fleiss_kappa(
     Returns
     -------
     Estimate
-        As ``gwet_ac``; and, where every unit has equally many ratings, ``se_null`` and ``z`` of the test of
-        no agreement (Fleiss, Nee and Landis 1979).
+        As ``gwet_ac``; and, without weights, where every unit has equally many ratings, ``se_null`` and ``z``
+        of the test of no agreement (Fleiss, Nee and Landis 1979).
 
     Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
 
@@ -70,7 +70,8 @@ def fleiss_kappa(
     """
     data = _from_counts(counts) if ratings is None else parse_ratings(ratings, value_domain)
     kappa = coefficient(data, weights, confidence, _fleiss_chance)
-    return kappa.having(**_null_error(data, float(kappa)))
+    plain = np.array_equal(weights_of(weights, data), np.eye(len(data.categories)))
+    return kappa.having(**_null_error(data, float(kappa))) if plain else kappa
 
 
 def brennan_prediger(
@@ -126,12 +127,13 @@ def conger_kappa(
     0.5
     """
     data = parse_ratings(ratings, value_domain)
-    r, q = data.n_annotators, len(data.categories)
+    people, q = data.n_annotators, len(data.categories)
+    counts = np.bincount(data.annotator * q + data.code, minlength=people * q).reshape(people, q)
+    rated = counts.sum(axis=1)
+    r = int(np.count_nonzero(rated))
     if r < 2:
         return Estimate.undefined("fewer than two annotators", **basics_of(data))
-    margins = np.bincount(data.annotator * q + data.code, minlength=r * q).reshape(r, q).astype(float)
-    rated = margins.sum(axis=1)
-    margins = np.divide(margins, rated[:, None], out=np.zeros((r, q)), where=rated[:, None] > 0)
+    margins = counts / np.maximum(rated, 1)[:, None]
     matrix = weights_of(weights, data)
     others = (margins.sum(axis=0) - margins) @ (matrix + matrix.T) / (r * (r - 1))
     pe = float((others * margins).sum() / 2)

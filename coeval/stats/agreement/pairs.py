@@ -10,7 +10,7 @@ import numpy as np
 from coeval.stats.agreement.cohen import kappas_of_tables
 from coeval.stats.agreement.disagreement import Level, alphas_of_coincidences
 from coeval.stats.agreement.weights import agreement_weights
-from coeval.stats.estimates.clusters import Clusters
+from coeval.stats.estimates.clusters import OF_BIAS, Clusters
 from coeval.stats.estimates.later import sparse, special
 from coeval.stats.rating_matrix import Codes, Numbers, Ratings
 
@@ -74,7 +74,7 @@ def _limits(values: Numbers, without: Numbers, confidence: float) -> tuple[Numbe
     variance = (n - 1) / n * np.where(usable, (without - means) ** 2, 0).sum(axis=0)
     half = special.stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * np.sqrt(variance)
     half = np.where((n > 1) & (variance > 1e-24), half, np.nan)
-    mended = values - (n - 1) * (means - values)
+    mended = values - OF_BIAS * (n - 1) * (means - values)
     return np.minimum(values, mended) - half, np.minimum(1.0, np.maximum(values, mended) + half)
 
 

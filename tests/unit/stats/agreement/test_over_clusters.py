@@ -1,0 +1,338 @@
+"""Intervals over clusters are the jackknife's: everything computed anew without each cluster, by other means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from coeval.stats import (
+    alpha_difference,
+    bootstrap_alpha,
+    brennan_prediger,
+    fleiss_kappa,
+    gwet_ac,
+    jackknife_alpha,
+    percent_agreement,
+)
+from coeval.stats.agreement.clustered import (
+    HeldUnits,
+    alpha_levels,
+    hold_units,
+    mean_alpha,
+    respread,
+)
+from coeval.stats.estimates.clusters import OF_BIAS, Clusters
+from coeval.stats.rating_matrix import Ratings, parse_ratings
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+DOCUMENTS = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
+POINTS = [1, 2, 3, 4, 5]
+
+
+def even_table(seed: int = 1) -> np.ndarray:
+    """Three people on twelve units of six documents: no score is the commonest by far; the last unit has one rating."""
+    rng = np.random.default_rng(seed)
+    table = np.clip(np.tile(np.arange(12) % 5 + 1, (3, 1)) + rng.integers(-1, 2, (3, 12)), 1, 5).astype(float)
+    table[0, 3] = table[2, 7] = np.nan
+    table[1:, 11] = np.nan
+    return table
+
+
+def wanted_interval(value: float, without: Sequence[float]) -> dict[str, float]:
+    """Tukey's interval by its formula: sd over what is left without each, t, and three quarters of the bias."""
+    kept = np.array([one for one in without if not math.isnan(one)])
+    n = len(kept)
+    se = math.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())
+    moved = value - OF_BIAS * (n - 1) * (kept.mean() - value)
+    half = scipy_stats.t.ppf(0.975, n - 1) * se
+    return {"se": se, "ci_low": min(value, moved) - half, "ci_high": min(1.0, max(value, moved) + half)}
+
+
+def without_each(table: np.ndarray, statistic: Callable[[np.ndarray], float]) -> list[float]:
+    return [float(statistic(table[:, document != DOCUMENTS])) for document in range(6)]
+
+
+def told(estimate: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: estimate.details[name] for name in names}
+
+
+def package_alpha(table: np.ndarray, level: str) -> float:
+    return float(krippendorff.alpha(table, level_of_measurement=level, value_domain=POINTS))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alphas_interval_is_that_of_alpha_without_each_document(level: Any) -> None:
+    table = even_table()
+    alpha = partial(package_alpha, level=level)
+    wanted = wanted_interval(alpha(table), without_each(table, alpha))
+    data = parse_ratings(table, POINTS)
+    found = alpha_levels(data, Clusters(DOCUMENTS, "documents"), (level,), replicates=0)[level]
+    assert found == pytest.approx(alpha(table))
+    assert told(found, tuple(wanted)) == pytest.approx(wanted)
+    names = ("level", "clusters", "resampled", "interval_kind", "n", "n_units_left_out", "replicates")
+    assert told(found, names) == {
+        "level": level,
+        "clusters": 6,
+        "resampled": "documents",
+        "interval_kind": "jackknife over documents, t",
+        "n": 11,
+        "n_units_left_out": 1,
+        "replicates": 6,
+    }
+    assert jackknife_alpha(table, level, clusters=DOCUMENTS).ci == pytest.approx(found.ci)
+
+
+def test_confidence_is_that_of_the_interval_over_clusters() -> None:
+    found = jackknife_alpha(even_table(), clusters=DOCUMENTS, confidence=0.8)
+    half = scipy_stats.t.ppf(0.9, 5) * found.se
+    assert found.ci_high - found.ci_low == pytest.approx(2 * half + abs(OF_BIAS * found.bias))
+    assert found.details["confidence"] == 0.8
+
+
+def test_shares_below_the_lines_are_those_of_documents_drawn_anew() -> None:
+    """The same draws of six documents of six, each replicate put together unit by unit and given to the package."""
+    table = even_table()
+    found = bootstrap_alpha(table, "interval", clusters=DOCUMENTS, replicates=300, seed=4)
+    drawn = []
+    for places in np.random.default_rng(4).integers(0, 6, (300, 6)):
+        columns = np.concatenate([np.flatnonzero(place == DOCUMENTS) for place in places])
+        drawn.append(package_alpha(table[:, columns], "interval"))
+    assert found.p_below_667 == pytest.approx(np.mean(np.array(drawn) < 0.667))
+    assert found.p_below_800 == pytest.approx(np.mean(np.array(drawn) < 0.8))
+    assert 0 < found.p_below_667 < found.p_below_800
+    assert (found.details["replicates"], found.details["replicates_left_out"]) == (300, 0)
+
+
+COEFFICIENTS: dict[str, Callable[..., float]] = {
+    "ac1": gwet_ac,
+    "ac2": partial(gwet_ac, weights="quadratic"),
+    "percent": percent_agreement,
+    "fleiss": fleiss_kappa,
+    "brennan_prediger": brennan_prediger,
+}
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_document(name: str) -> None:
+    table, coefficient = even_table(), partial(COEFFICIENTS[name], value_domain=POINTS)
+    estimate = coefficient(table)
+    wanted = wanted_interval(estimate, without_each(table, coefficient))
+    (found,) = respread({name: estimate}, parse_ratings(table, POINTS), Clusters(DOCUMENTS)).values()
+    assert found == estimate
+    assert told(found, tuple(wanted)) == pytest.approx(wanted)
+    assert (found.details["clusters"], found.details["n_units"]) == (6, 11)
+
+
+def test_what_is_undefined_stays_so_over_clusters() -> None:
+    alike = parse_ratings([[3, 3, 3], [3, 3, 3]])
+    clusters = Clusters(np.arange(3))
+    found = respread({"ac1": gwet_ac(alike)}, alike, clusters)["ac1"]
+    assert not found.defined and "ci_low" not in found.details
+    alpha = alpha_levels(alike, clusters, ("nominal",))["nominal"]
+    assert "every paired rating is the same" in str(alpha.reason) and alpha.details["level"] == "nominal"
+
+
+# --- scores nearly all alike ------------------------------------------------------------------------------
+
+
+def held(table: Any, domain: Sequence[int]) -> HeldUnits:
+    data = parse_ratings(table, domain)
+    return hold_units(data, data.per_unit > 1, Clusters(np.arange(data.n_units)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "skewed"),
+    [
+        ([[1, 1, 1, 2], [1, 1, 1, 2]], True),
+        ([[1, 1, 2, 2], [1, 1, 2, 2]], False),  # half of the units are not more than half
+        ([[1, 1, 1, 2], [1, 2, 2, 2]], False),  # each score four times, one unit of score 1 only
+        ([[1, 1, 1, 3, 2], [1, 1, 1, 2, 3]], True),
+    ],
+)
+def test_scores_are_skewed_where_most_units_have_the_commonest_from_everybody(
+    rows: list[list[int]], skewed: bool
+) -> None:
+    assert held(rows, [1, 2, 3]).is_skewed is skewed
+
+
+def test_the_units_added_are_of_the_rarest_score_and_between_it_and_the_commonest() -> None:
+    """Of 3 people: 1 eight times, 3 once, 4 never. Rarest of those that occur is 3; a split of 3 is 1 to 2."""
+    units = held([[1, 1, 1], [1, 1, 3], [1, 1, 1]], [1, 2, 3, 4])
+    assert units.two_units().tolist() == [[0, 0, 3, 0], [2, 0, 1, 0]]
+
+
+@pytest.mark.parametrize(("score", "other"), [(1, 2), (2, 1), (3, 2)])
+def test_where_one_score_was_given_its_neighbour_is_taken_for_the_rarest(score: int, other: int) -> None:
+    added = held([[score] * 4, [score] * 4], [1, 2, 3]).two_units()
+    wanted = np.zeros((2, 3))
+    wanted[0, other - 1], wanted[1, other - 1], wanted[1, score - 1] = 2, 1, 1
+    assert added.tolist() == wanted.tolist()
+
+
+def nominal_alpha(units: Sequence[tuple[float, Sequence[float]]]) -> float:
+    """Alpha of units that each count ``weight`` times: 1 - (n - 1) sum of o_ck / sum of n_c n_k over c != k."""
+    n = np.zeros(len(units[0][1]))
+    apart = 0.0
+    for weight, row in units:
+        counts, m = np.array(row, dtype=float), sum(row)
+        n += weight * counts
+        apart += weight * (m * m - (counts**2).sum()) / (m - 1)
+    expected = n.sum() ** 2 - (n**2).sum()
+    return 1 - (n.sum() - 1) * apart / expected if expected > 0 else math.nan
+
+
+SKEWED = [[2, 0]] * 8 + [[1, 1]] + [[0, 2]]
+"""Eight of ten units with the first score from both, one split, one with the second from both."""
+
+
+def test_of_skewed_scores_the_interval_has_two_units_more_each_worth_six_tenths() -> None:
+    """The jackknife over ten units and the two added: one all of the rarest, one split; about their joint value."""
+    first = [1] * 8 + [1, 2]
+    table = np.array([first, [1] * 8 + [2, 2]])
+    found = jackknife_alpha(table, "nominal", clusters=range(10))
+    units = [(1.0, row) for row in SKEWED]
+    more = [*units, (0.6, [0, 2]), (0.6, [1, 1])]
+    wanted = wanted_interval(
+        nominal_alpha(more), [nominal_alpha(more[:k] + more[k + 1 :]) for k in range(12)]
+    )
+    assert found == pytest.approx(nominal_alpha(units))
+    assert told(found, tuple(wanted)) == pytest.approx(wanted)
+    assert (found.details["clusters"], found.details["replicates"]) == (10, 12)
+    assert found.details["interval_kind"] == "jackknife over units, t, with two units added"
+
+
+def test_an_interval_with_units_added_holds_the_point_and_ends_at_one() -> None:
+    """Nine of ten units alike and one of the other score, all agreed: the point is 1, and so is the end."""
+    alike = np.array([[1] * 9 + [2]] * 2)
+    found = jackknife_alpha(alike, "nominal", clusters=range(10))
+    assert found == 1 and found.ci_high == 1 and found.ci_low < 1
+    percent = respread({"percent": percent_agreement(alike)}, parse_ratings(alike), Clusters(np.arange(10)))
+    assert percent["percent"].ci_high == 1 and percent["percent"].ci_low < 1
+
+
+def test_even_scores_that_all_agree_get_the_two_units_too() -> None:
+    """Without them every cluster says the same, and the interval would be a point."""
+    agreed = np.array([[1, 1, 2, 2, 3, 3]] * 2)
+    found = jackknife_alpha(agreed, "nominal", clusters=range(6))
+    assert found == 1 and found.ci_low < 1 and str(found.details["interval_kind"]).endswith("two units added")
+
+
+# --- values beyond a table of categories ------------------------------------------------------------------
+
+
+def fine_table() -> np.ndarray:
+    rng = np.random.default_rng(2)
+    return np.round(rng.normal(0, 1, 24) + rng.normal(0, 0.6, (3, 24)), 3)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_near_continuous_scores_have_the_jackknife_over_clusters_too(level: Any) -> None:
+    table, clusters = fine_table(), np.arange(24) // 3
+    table[1:, 23] = np.nan
+    table[1, :6] = table[0, :6]
+    alpha = partial(krippendorff.alpha, level_of_measurement=level)
+    without = [float(alpha(table[:, clusters != place])) for place in range(8)]
+    wanted = wanted_interval(float(alpha(table)), without)
+    found = alpha_levels(parse_ratings(table), Clusters(clusters, "documents"), (level,))[level]
+    assert found == pytest.approx(alpha(table))
+    assert told(found, tuple(wanted)) == pytest.approx(wanted)
+    assert told(found, ("clusters", "level", "n")) == {"clusters": 8, "level": level, "n": 23}
+    assert math.isnan(found.p_below_667) and math.isnan(found.p_below_800)
+
+
+def test_coefficients_of_near_continuous_scores_keep_their_own_interval() -> None:
+    data = parse_ratings(fine_table())
+    given = {"percent": percent_agreement(data)}
+    assert respread(given, data, Clusters(np.arange(24)))["percent"].ci == given["percent"].ci
+
+
+# --- the mean over criteria -------------------------------------------------------------------------------
+
+
+def mean_of(tables: Sequence[np.ndarray]) -> float:
+    return float(np.mean([package_alpha(table, "ordinal") for table in tables]))
+
+
+def parsed(tables: Sequence[np.ndarray]) -> list[Ratings]:
+    return [parse_ratings(table, POINTS) for table in tables]
+
+
+def test_the_mean_over_criteria_leaves_out_a_document_in_all_of_them_at_once() -> None:
+    tables = [even_table(1), even_table(2), even_table(3)]
+    without = [mean_of([table[:, place != DOCUMENTS] for table in tables]) for place in range(6)]
+    wanted = wanted_interval(mean_of(tables), without)
+    found = mean_alpha(parsed(tables), [Clusters(DOCUMENTS, "documents")] * 3)
+    assert found == pytest.approx(mean_of(tables))
+    assert told(found, tuple(wanted)) == pytest.approx(wanted)
+    names = ("level", "n_criteria", "n_criteria_left_out", "clusters", "resampled")
+    assert told(found, names) == {
+        "level": "ordinal",
+        "n_criteria": 3,
+        "n_criteria_left_out": 0,
+        "clusters": 6,
+        "resampled": "documents",
+    }
+
+
+def test_a_criterion_may_lack_the_last_document() -> None:
+    """Clusters are numbered alike in all criteria: the second one has no unit of the last document."""
+    first, second = even_table(1), even_table(2)[:, :10]
+    tables = [(first, DOCUMENTS), (second, DOCUMENTS[:10])]
+    without = [mean_of([table[:, codes != place] for table, codes in tables]) for place in range(6)]
+    wanted = wanted_interval(mean_of([first, second]), without)
+    found = mean_alpha(parsed([first, second]), [Clusters(codes) for _, codes in tables])
+    assert told(found, tuple(wanted)) == pytest.approx(wanted)
+
+
+def test_a_criterion_without_alpha_is_left_out_of_the_mean_and_counted() -> None:
+    alike, clusters = parse_ratings(np.full((3, 12), 3.0)), Clusters(DOCUMENTS)
+    alone, both = (
+        mean_alpha(parts, [clusters] * len(parts))
+        for parts in (
+            parsed([even_table()]),
+            [alike, *parsed([even_table()])],
+        )
+    )
+    assert both == alone and both.ci == alone.ci
+    assert (both.details["n_criteria"], both.details["n_criteria_left_out"]) == (1, 1)
+    none = mean_alpha([alike], [clusters], "nominal")
+    assert "every paired rating is the same" in str(none.reason)
+    assert told(none, ("level", "n_criteria", "n_criteria_left_out")) == {
+        "level": "nominal",
+        "n_criteria": 0,
+        "n_criteria_left_out": 1,
+    }
+    assert mean_alpha([], []).reason == "there is no criterion"
+
+
+def test_the_mean_of_skewed_criteria_has_their_two_units_added() -> None:
+    """One skewed criterion alone has the interval that its own alpha has."""
+    table = np.array([[1] * 8 + [1, 2], [1] * 8 + [2, 2]])
+    alone = jackknife_alpha(table, "nominal", clusters=range(10))
+    mean = mean_alpha([parse_ratings(table)], [Clusters(np.arange(10))], "nominal")
+    assert mean.ci == pytest.approx(alone.ci) and mean.details["clusters"] == 10
+
+
+# --- the difference of two --------------------------------------------------------------------------------
+
+
+def test_a_difference_leaves_out_a_document_on_both_sides() -> None:
+    table = even_table()
+    other = even_table(2)
+    gaps = [
+        package_alpha(table[:, kept], "interval") - package_alpha(other[:, kept], "interval")
+        for kept in (place != DOCUMENTS for place in range(6))
+    ]
+    whole = package_alpha(table, "interval") - package_alpha(other, "interval")
+    found = alpha_difference(table, other, "interval", clusters=DOCUMENTS)
+    wanted = wanted_interval(whole, gaps)
+    assert found == pytest.approx(whole)
+    assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
+    assert (found.details["clusters"], found.paired) == (6, True)
