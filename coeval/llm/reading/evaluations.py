@@ -113,12 +113,20 @@ def json_evidence(value: object) -> tuple[str, ...]:
     for item in items[:MAX_EVIDENCE]:
         if isinstance(item, dict):
             texts = {fold(str(key)): inner.strip() for key, inner in item.items() if isinstance(inner, str)}
-            quote = texts.pop("quote", texts.pop("text", "")).strip('"“”')
+            quote = _unmarked(texts.pop("quote", texts.pop("text", "")))
             marked = f"“{quote}”" if '"' in quote else f'"{quote}"'
             item = " - ".join(([marked] if quote else []) + [inner for inner in texts.values() if inner])
         if isinstance(item, str) and item.strip():
             lines.append(strip_bullet(item.strip())[:MAX_LINE])
     return tuple(lines)
+
+
+def _unmarked(quote: str) -> str:
+    """The quotation without marks around it; those of a quotation inside it stay, also where it ends with that."""
+    bare = quote.strip('"“”')
+    if not re.search('["“”]', bare):
+        return bare
+    return quote[1:-1] if quote[0] in '"“' and quote[-1] in '"”' else quote
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ MAX_EXPLANATION = 4000
 _EXPLANATION = re.compile(r"\b(?:explanation|rationale|reason(?:ing)?)[\"']?\s*[:：]", re.I)
 _EVIDENCE = re.compile(r"\b(?:evidence|quotes?|quotations?)[\"']?\s{0,5}[:：]", re.I)
 _QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
+_NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
 _BLANK = re.compile(r"<\s{0,3}(-?\d[\d.]{0,9})\s{0,3}>")
 """A blank of the form that was filled in without its brackets being taken away."""
 
@@ -52,41 +53,51 @@ def parse_scores(
     entries = _json_entries(text, criteria, fold(sample))
     if not entries:
         own = cut_echoes(cut_middle(text), sample)
-        entries = _table_entries(own, criteria) or _prose_entries(strip_markup(own), criteria)
+        told = _table_entries(own, criteria) or _prose_entries(strip_markup(own), criteria)
+        entries = {index: _Entry.of(words) for index, words in told.items()}
     return [_read_entry(entries.get(index), scale, sample) for index, scale in enumerate(scales)]
 
 
-def _read_entry(entry: str | None, scale: Sequence[float], sample: str) -> ParsedScore:
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What an answer says by one criterion: labelled words, and lines of evidence."""
+
+    words: str
+    evidence: Sequence[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Entry:
+        """Where words follow a label of evidence, each quotation in them is a line; without any, all of them are."""
+        words, *quoted = _EVIDENCE.split(text, maxsplit=1)
+        said = " ".join(quoted)
+        quotations = _QUOTATION.findall(said[:MAX_EXPLANATION])
+        lines = [f'"{" ".join(found.split())}"' for found in quotations] or [" ".join(said.split())]
+        return cls(words, lines)
+
+
+def _read_entry(entry: _Entry | None, scale: Sequence[float], sample: str) -> ParsedScore:
     if entry is None:
         return ParsedScore(None, reason="the answer has no entry for this criterion")
-    stated, *quoted = _EVIDENCE.split(entry, maxsplit=1)
-    reading = read_rating(_BLANK.sub(r"\1", stated), scale, sample=sample)
-    words = _EXPLANATION.split(stated, maxsplit=1)
+    reading = read_rating(_BLANK.sub(r"\1", entry.words), scale, sample=sample)
+    words = _EXPLANATION.split(entry.words, maxsplit=1)
     explanation = " ".join(words[-1].split()) if len(words) > 1 else ""
-    evidence = _read_evidence(quoted[0]) if quoted else ()
+    lines = [line for line in entry.evidence[:MAX_EVIDENCE] if not _NOTHING.fullmatch(line)]
+    evidence = tuple(line[:MAX_EXPLANATION] for line in lines)
     return ParsedScore(reading.score, explanation[:MAX_EXPLANATION], reading.why, evidence)
 
 
-def _read_evidence(text: str) -> tuple[str, ...]:
-    """Lines of evidence: each quotation is one; without any, the words as they stand."""
-    quotations = _QUOTATION.findall(text[:MAX_EXPLANATION])
-    words = " ".join(text.split())
-    lines = [f'"{" ".join(found.split())}"' for found in quotations] or ([words] if words else [])
-    nothing = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
-    return tuple(line[:MAX_EXPLANATION] for line in lines[:MAX_EVIDENCE] if not nothing.fullmatch(line))
-
-
-def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, str]:
-    """The entries of an answer in JSON of the model's own, each as labelled words."""
-    entries: dict[int, str] = {}
+def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, _Entry]:
+    """The entries of an answer in JSON of the model's own."""
+    entries: dict[int, _Entry] = {}
     own = [value for value, source in find_json(text) if not is_echo(source, sample)]
     for name, members in (pair for value in own for pair in _walk(value, 0)):
         index = index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
         if index is not None:
             words = members.get("explanation", members.get("reason", members.get("rationale", "")))
             said = f"Score: {members.get('score', members.get('rating'))} Explanation: {words}"
-            lines = json_evidence(members.get("evidence", members.get("quotes")))
-            entries.setdefault(index, " ".join([said, *(["Evidence:", *lines] if lines else [])]))
+            entries.setdefault(
+                index, _Entry(said, json_evidence(members.get("evidence", members.get("quotes"))))
+            )
     return entries
 
 
