@@ -45,13 +45,13 @@ def even_table(seed: int = 1) -> np.ndarray:
     return table
 
 
-def wanted_interval(value: float, without: Sequence[float]) -> dict[str, float]:
+def wanted_interval(value: float, without: Sequence[float], confidence: float = 0.95) -> dict[str, float]:
     """Tukey's interval by its formula: sd over what is left without each, t, and three quarters of the bias."""
     kept = np.array([one for one in without if not math.isnan(one)])
     n = len(kept)
     se = math.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())
     moved = value - OF_BIAS * (n - 1) * (kept.mean() - value)
-    half = scipy_stats.t.ppf(0.975, n - 1) * se
+    half = scipy_stats.t.ppf((1 + confidence) / 2, n - 1) * se
     return {"se": se, "ci_low": min(value, moved) - half, "ci_high": min(1.0, max(value, moved) + half)}
 
 
@@ -110,6 +110,16 @@ def test_shares_below_the_lines_are_those_of_documents_drawn_anew() -> None:
     assert (found.details["replicates"], found.details["replicates_left_out"]) == (300, 0)
 
 
+def test_draws_that_leave_alpha_undefined_are_counted_and_in_no_share() -> None:
+    """One of five units varies: a draw without it has no alpha. The draws are those of the seed."""
+    table = np.array([[1, 3, 3, 3, 3], [2, 3, 3, 3, 3]])
+    found = bootstrap_alpha(table, "nominal", clusters=range(5), replicates=400, seed=2)
+    drawn = np.random.default_rng(2).integers(0, 5, (400, 5))
+    missed = int((drawn != 0).all(axis=1).sum())
+    assert found.details["replicates_left_out"] == missed > 0
+    assert (found.details["replicates"], found.p_below_667) == (400, 1)
+
+
 COEFFICIENTS: dict[str, Callable[..., float]] = {
     "ac1": gwet_ac,
     "ac2": partial(gwet_ac, weights="quadratic"),
@@ -128,6 +138,23 @@ def test_the_interval_beside_alpha_is_that_of_the_coefficient_without_each_docum
     assert found == estimate
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
     assert (found.details["clusters"], found.details["n_units"]) == (6, 11)
+
+
+def test_units_that_nobody_rated_change_no_interval() -> None:
+    table = even_table()
+    more = np.hstack([table, np.full((3, 2), np.nan)])
+    estimate = gwet_ac(table, value_domain=POINTS)
+    found = [
+        respread({"ac1": estimate}, parse_ratings(each, POINTS), Clusters(clusters))["ac1"].ci
+        for each, clusters in ((table, DOCUMENTS), (more, np.append(DOCUMENTS, [5, 6])))
+    ]
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_percent_agreement_of_one_score_alone_has_no_interval() -> None:
+    alike = parse_ratings([[3, 3, 3], [3, 3, 3]])
+    found = respread({"percent": percent_agreement(alike)}, alike, Clusters(np.arange(3)))["percent"]
+    assert found == 1 and np.isnan(found.ci).all()
 
 
 def test_what_is_undefined_stays_so_over_clusters() -> None:
@@ -166,6 +193,10 @@ def test_the_units_added_are_of_the_rarest_score_and_between_it_and_the_commones
     """Of 3 people: 1 eight times, 3 once, 4 never. Rarest of those that occur is 3; a split of 3 is 1 to 2."""
     units = held([[1, 1, 1], [1, 1, 3], [1, 1, 1]], [1, 2, 3, 4])
     assert units.two_units().tolist() == [[0, 0, 3, 0], [2, 0, 1, 0]]
+
+
+def test_of_two_scores_the_other_one_is_the_rarest() -> None:
+    assert held([[1, 1], [1, 1]], [1, 2]).two_units().tolist() == [[0, 2], [1, 1]]
 
 
 @pytest.mark.parametrize(("score", "other"), [(1, 2), (2, 1), (3, 2)])
@@ -217,6 +248,22 @@ def test_an_interval_with_units_added_holds_the_point_and_ends_at_one() -> None:
     assert percent["percent"].ci_high == 1 and percent["percent"].ci_low < 1
 
 
+@pytest.mark.parametrize("confidence", [0.01, 0.5])
+def test_an_interval_with_units_added_is_of_the_confidence_and_holds_the_point(confidence: float) -> None:
+    """However little confidence is asked for: the two units move the middle of the interval, not the point."""
+    table = np.array([[1] * 9 + [2], [1] * 8 + [2, 2]])
+    found = jackknife_alpha(table, "nominal", clusters=range(10), confidence=confidence)
+    assert found.ci_low <= found <= found.ci_high
+    units = [*((1.0, row) for row in SKEWED), (0.6, [0, 2]), (0.6, [1, 1])]
+    value = nominal_alpha(units)
+    without = [nominal_alpha(units[:k] + units[k + 1 :]) for k in range(12)]
+    wanted = wanted_interval(value, without, confidence)
+    assert found.ci_low == pytest.approx(min(found, wanted["ci_low"]))
+    assert found.ci_high == pytest.approx(max(found, wanted["ci_high"]))
+    mean = mean_alpha([parse_ratings(table)], [Clusters(np.arange(10))], "nominal", confidence=confidence)
+    assert mean.ci == pytest.approx(found.ci)
+
+
 def test_even_scores_that_all_agree_get_the_two_units_too() -> None:
     """Without them every cluster says the same, and the interval would be a point."""
     agreed = np.array([[1, 1, 2, 2, 3, 3]] * 2)
@@ -235,16 +282,30 @@ def fine_table() -> np.ndarray:
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_near_continuous_scores_have_the_jackknife_over_clusters_too(level: Any) -> None:
     table, clusters = fine_table(), np.arange(24) // 3
-    table[1:, 23] = np.nan
+    table[1:, 23] = table[1, 20] = np.nan
     table[1, :6] = table[0, :6]
     alpha = partial(krippendorff.alpha, level_of_measurement=level)
     without = [float(alpha(table[:, clusters != place])) for place in range(8)]
-    wanted = wanted_interval(float(alpha(table)), without)
-    found = alpha_levels(parse_ratings(table), Clusters(clusters, "documents"), (level,))[level]
+    wanted = wanted_interval(float(alpha(table)), without, 0.9)
+    levels = alpha_levels(parse_ratings(table), Clusters(clusters, "documents"), (level,), confidence=0.9)
+    found = levels[level]
     assert found == pytest.approx(alpha(table))
     assert told(found, tuple(wanted)) == pytest.approx(wanted)
     assert told(found, ("clusters", "level", "n")) == {"clusters": 8, "level": level, "n": 23}
+    assert found.details["interval_kind"] == "jackknife over documents, t"
     assert math.isnan(found.p_below_667) and math.isnan(found.p_below_800)
+
+
+def test_many_clusters_of_near_continuous_scores_are_left_out_in_groups() -> None:
+    draw = np.random.default_rng(3)
+    table = np.round(draw.normal(0, 1, 120) + draw.normal(0, 0.6, (2, 120)), 3)
+    found = jackknife_alpha(table, "interval", clusters=range(120))
+    assert (found.details["clusters"], found.details["replicates"]) == (120, 50)
+
+
+def test_near_continuous_scores_of_one_person_have_no_alpha_over_clusters() -> None:
+    found = jackknife_alpha([np.arange(50.0)], "interval", clusters=range(50))
+    assert "no unit has ratings by two" in str(found.reason) and found.details["level"] == "interval"
 
 
 def test_coefficients_of_near_continuous_scores_keep_their_own_interval() -> None:
@@ -310,6 +371,8 @@ def test_a_criterion_without_alpha_is_left_out_of_the_mean_and_counted() -> None
         "n_criteria_left_out": 1,
     }
     assert mean_alpha([], []).reason == "there is no criterion"
+    with pytest.raises(ValueError, match="shorter"):
+        mean_alpha([alike, alike], [clusters])
 
 
 def test_the_mean_of_skewed_criteria_has_their_two_units_added() -> None:
