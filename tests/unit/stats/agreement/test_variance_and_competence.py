@@ -1,0 +1,219 @@
+"""Components of variance and Dawid and Skene's model by hand, and what each says where it is undefined."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coeval.stats import dawid_skene, icc
+from coeval.stats.agreement.icc import FORMS, PEOPLE, variance_components
+
+JUDGES = np.array(
+    [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]], dtype=float
+)
+"""Shrout and Fleiss's: mean squares 11.2417 of targets, 32.4861 of judges, 1.0194 of the rest."""
+
+# --- components of variance -------------------------------------------------------------------------------
+
+
+def test_components_by_hand_and_how_dependable_means_of_people_are() -> None:
+    """(11.2417 - 1.0194) / 4 of items, (32.4861 - 1.0194) / 6 of people; phi(k) is item / (item + others / k)."""
+    found = variance_components(JUDGES)
+    item, person, rest = 2.555556, 5.244444, 1.019444
+    assert (found.item, found.person, found.residual) == pytest.approx((item, person, rest), abs=1e-6)
+    assert (found.n_items, found.n_people) == (6, 4)
+    wanted = {k: item / (item + (person + rest) / k) for k in PEOPLE}
+    assert found.phi == pytest.approx(wanted, abs=1e-6)
+
+
+def test_components_of_a_finer_scale_are_in_its_own_squared_points() -> None:
+    whole, fine = variance_components(JUDGES, (1, 4)), variance_components(JUDGES / 10, (1, 4))
+    assert fine.phi == pytest.approx(whole.phi)
+    parts = [(found.item, found.person, found.residual) for found in (whole, fine)]
+    assert np.array(parts[1]) * 100 == pytest.approx(np.array(parts[0]))
+
+
+def test_a_component_is_never_negative() -> None:
+    """[[1, 2], [2, 1]]: no mean of an item or a person differs, so all there is, 1 point squared, is the rest."""
+    found = variance_components([[1, 2], [2, 1]], people=(1, 3))
+    assert (found.item, found.person, found.residual) == pytest.approx((0, 0, 1))
+    reasons = {str(phi.reason) for phi in found.phi.values()}
+    assert list(found.phi) == [1, 3] and reasons == {"the items' means do not differ by more than chance"}
+
+
+@pytest.mark.parametrize(
+    ("ratings", "items", "people", "reason"),
+    [
+        ([[1, 2], [2, None]], 1, 2, "fewer than two units have two ratings"),
+        ([[1, 2]], 0, 0, "fewer than two units have two ratings"),
+        (
+            [[1, 2, None, None], [1, 3, None, None], [None, None, 1, 2], [None, None, 2, 2]],
+            4,
+            4,
+            "share no unit",
+        ),
+        ([[1, 2, 1], [None, 2, None], [1, None, None]], 2, 3, "too few ratings"),
+    ],
+)
+def test_undefined_components_say_why(ratings: Any, items: int, people: int, reason: str) -> None:
+    found = variance_components(ratings)
+    parts = [found.item, found.person, found.residual, *found.phi.values()]
+    assert all(math.isnan(part) and reason in str(part.reason) for part in parts)
+    assert (found.n_items, found.n_people, tuple(found.phi)) == (items, people, PEOPLE)
+
+
+def test_variance_of_words_is_refused() -> None:
+    for statistic in (variance_components, icc):
+        with pytest.raises(ValueError, match="needs numbers, but the ratings hold 'high'"):
+            statistic([["low", "high"], ["low", "low"]])
+
+
+# --- intraclass correlations ------------------------------------------------------------------------------
+
+
+def test_the_forms_say_from_how_much_they_come() -> None:
+    whole, part = icc(JUDGES, confidence=0.9), icc([[1, 2, 3, 4], [1, 3, 3, None], [2, 2, None, None]])
+    names = ("n", "n_units", "n_annotators", "k", "complete", "confidence")
+    assert list(whole) == list(part) == list(FORMS)
+    for form in FORMS:
+        assert {name: whole[form].details[name] for name in names} == dict(
+            zip(names, (6, 6, 4, 4.0, True, 0.9), strict=True)
+        )
+        assert {name: part[form].details[name] for name in names} == dict(
+            zip(names, (3, 3, 3, 8 / 3, False, 0.95), strict=True)
+        )
+
+
+def test_no_unit_with_two_ratings_leaves_every_form_undefined() -> None:
+    for form in icc([[1, 2, 3]]).values():
+        assert form.reason == "fewer than two units have two ratings" and form.n == 0
+
+
+def test_the_limits_of_one_way_and_consistency_by_hand() -> None:
+    """F = 11.2417 / 6.2639 with 5 and 18, and 11.2417 / 1.0194 with 5 and 15 degrees of freedom; table 4's quantiles.
+
+    F's .975 quantiles: (5, 18) 3.3820, (18, 5) 6.3619, (5, 15) 3.5764, (15, 5) 6.4277.
+    """
+    found = icc(JUDGES)
+    for name, f, down, up in (("1", 1.794678, 3.381968, 6.361867), ("3", 11.027248, 3.576415, 6.427728)):
+        low, high = f / down, f * up
+        one, mean = found[f"ICC({name},1)"], found[f"ICC({name},k)"]
+        assert one.f == mean.f == pytest.approx(f, abs=1e-5)
+        assert one.ci == pytest.approx(((low - 1) / (low + 3), (high - 1) / (high + 3)), abs=1e-5)
+        assert mean.ci == pytest.approx((1 - 1 / low, 1 - 1 / high), abs=1e-5)
+    assert (found.icc11.df1, found.icc11.df2, found.icc31.df1, found.icc31.df2) == (5, 18, 5, 15)
+
+
+def test_the_interval_of_icc2k_is_that_of_icc21_stepped_up() -> None:
+    found = icc(JUDGES)
+    stepped = [4 * end / (1 + 3 * end) for end in found.icc21.ci]
+    assert found.icc2k.ci == pytest.approx(stepped)
+
+
+# --- Dawid and Skene --------------------------------------------------------------------------------------
+
+
+def test_two_who_differ_once_by_hand() -> None:
+    """Item 1 is (1, 1), item 2 is (2, 1): vote shares (1, 0) and (1/2, 1/2) are their own fixed point.
+
+    Classes .75 and .25; ann errs a third of the time where the truth is 1, and never where it is 2; bob says 1 always.
+    Item 2: .75 x 1/3 x 1 = .25 x 1 x 1. Likelihood 1/2 for each item; right .75 x 2/3 + .25 and .75 of the time.
+    """
+    found = dawid_skene({"ann": {"a": 1, "b": 2}, "bob": {"a": 1, "b": 1}})
+    assert found.class_marginals == pytest.approx([0.75, 0.25])
+    assert found.error_rates["ann"] == pytest.approx(np.array([[2 / 3, 1 / 3], [0, 1]]))
+    assert found.error_rates["bob"] == pytest.approx(np.array([[1, 0], [1, 0]]))
+    assert found.posteriors == pytest.approx(np.array([[1, 0], [0.5, 0.5]]))
+    assert found.competence == pytest.approx({"ann": 0.75, "bob": 0.75})
+    assert found.log_likelihood == pytest.approx(2 * math.log(0.5))
+    assert (found.n_iterations, found.converged, found.n) == (1, True, 4)
+    assert (found.labels[0], found.item_names, found.classes) == (1, ["a", "b"], [1, 2])
+
+
+def test_without_a_step_the_vote_shares_stand() -> None:
+    found = dawid_skene([[1, 2, 2], [1, 1, 2], [1, 2, 1]], max_iterations=0)
+    assert found.posteriors == pytest.approx(np.array([[1, 0], [1 / 3, 2 / 3], [1 / 3, 2 / 3]]))
+    assert (found.n_iterations, found.converged) == (0, False)
+
+
+def test_what_is_undefined_has_every_name() -> None:
+    defined, empty = dawid_skene([[1, 2], [1, 2]]), dawid_skene({"ann": {1: 1}, "bob": {2: 2}})
+    assert set(empty) == set(defined)
+    for name in ("class_marginals", "classes", "labels", "item_names"):
+        assert empty[name] == []
+    assert (empty.error_rates, empty.competence, empty.posteriors.shape) == ({}, {}, (0, 0))
+    assert (empty.n_iterations, empty.converged, empty.n) == (0, False, 2)
+    assert empty.log_likelihood.reason == empty.reason == "no two annotators share an item"
+
+
+WORDS = {"ann": {"i": "no", "j": "yes"}, "bob": {"i": "no", "j": "yes"}}
+
+
+def test_labels_come_in_many_shapes() -> None:
+    wanted = dawid_skene(WORDS)
+    frame = pd.DataFrame(WORDS).T
+    lists = frame.map(lambda cell: [cell])
+    rows = [["no", "yes"], ["no", "yes"]]
+    for found in (
+        dawid_skene(frame),
+        dawid_skene(frame.T, outer="item"),
+        dawid_skene(lists),
+        dawid_skene(lists.T, outer="item"),
+        dawid_skene(rows),
+        dawid_skene([[["no"], "yes"], ["no", ("yes",)]]),
+        dawid_skene({"ann": [["no"], ["yes"]], "bob": ["no", "yes"]}),
+    ):
+        assert found.labels == ["no", "yes"] and found.log_likelihood == pytest.approx(wanted.log_likelihood)
+    assert dawid_skene(lists).item_names == ["i", "j"] and set(dawid_skene(lists).competence) == {
+        "ann",
+        "bob",
+    }
+
+
+def test_classes_are_in_the_order_they_are_given() -> None:
+    assert dawid_skene(WORDS).classes == ["no", "yes"]
+    ordered = dawid_skene(WORDS, value_domain=["yes", "no", "unsure"])
+    assert ordered.classes == ["yes", "no", "unsure"]
+    assert ordered.class_marginals == pytest.approx([0.5, 0.5, 0])
+    of_lists = {name: {item: [label] for item, label in row.items()} for name, row in WORDS.items()}
+    assert dawid_skene(of_lists, value_domain=["yes", "no", "unsure"]).classes == ordered.classes
+
+
+def stepped(labels: list[tuple[int, int, int]], posteriors: np.ndarray, people: int) -> np.ndarray:
+    """One step of expectation-maximisation in plain loops: (person, item, label) and the items' classes before."""
+    items, classes = posteriors.shape
+    errors = np.zeros((people, classes, classes))
+    for person, item, label in labels:
+        errors[person, :, label] += posteriors[item]
+    totals = errors.sum(axis=2, keepdims=True)
+    errors = np.divide(errors, totals, out=np.zeros_like(errors), where=totals > 0)
+    better = np.tile(posteriors.mean(axis=0), (items, 1))
+    for person, item, label in labels:
+        better[item] *= errors[person, :, label]
+    return np.asarray(better / better.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("people", [4, 30])
+def test_at_the_maximum_one_more_plain_step_changes_nothing(people: int) -> None:
+    """Of 30 people the labels of an item are more than one integer holds: they are told apart by their bytes."""
+    rng = np.random.default_rng(7)
+    truth = np.repeat(rng.integers(0, 3, 20), 2)
+    labels = [
+        (person, item, int(true if rng.random() < 0.6 else rng.integers(0, 3)))
+        for item, true in enumerate(truth)
+        for person in range(people)
+        if person < 3 or rng.random() < 0.7
+    ]
+    given: dict[int, dict[int, int]] = {}
+    for person, item, label in labels:
+        given.setdefault(person, {})[item] = label
+    found = dawid_skene(given)
+    order = np.argsort(found.item_names)
+    posteriors = found.posteriors[order]
+    assert found.converged and found.n_iterations > 1 and len(posteriors) == 40
+    assert stepped(labels, posteriors, people) == pytest.approx(posteriors, abs=1e-5)
+    assert found.class_marginals == pytest.approx(posteriors.mean(axis=0))
