@@ -191,6 +191,8 @@ def alpha_difference(
     """
     known = check_level(level)
     first, second = parse_ratings(a, value_domain), parse_ratings(b, value_domain)
+    for side in (first, second):
+        check_words(side, known)
     same = list(first.units) == list(second.units)
     if paired and not same:
         first, second = _matched(first, second)
