@@ -6,12 +6,11 @@ are put as questions; a draft with a planted error that was let stand is the onl
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 LONG_STREAK = 20
 """Evaluations in a row with every line kept, from which on the question is put."""
@@ -21,14 +20,23 @@ FEW_CAUGHT, ENOUGH_PLANTED = 0.5, 4
 MOSTLY_BULK, ENOUGH = 0.5, 20
 
 
-class Save(NamedTuple):
-    """One evaluation as it stands, in the order of saving; ``caught`` is None where nothing was planted."""
+Flags = npt.NDArray[np.bool_]
 
-    person: str
-    kept_all: bool
-    bulk: bool
-    seconds: float | None
-    caught: bool | None = None
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saves:
+    """Evaluations as they stand, a column of each thing that is known of them, in the order of saving."""
+
+    names: Mapping[int, str]
+    """Of the people, by number."""
+    person: npt.NDArray[np.int64]
+    kept_all: Flags
+    bulk: Flags
+    seconds: npt.NDArray[np.float64]
+    """nan where untimed."""
+    planted: Flags
+    caught: Flags
+    """False where nothing was planted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,69 +55,49 @@ class Habits:
     questions: tuple[str, ...] = ()
 
 
-def find_habits(saves: Iterable[Save]) -> list[Habits]:
-    """Everybody's figures with the questions they raise, in the order of the names.
-
-    One pass that keeps no save, only its time: millions of them take no more memory than their times.
-
-    >>> find_habits([Save("Ana", True, False, 5.0), Save("Ana", False, False, 7.0)])[0].median_seconds
-    6.0
-    """
-    counts: dict[str, _Count] = {}
-    for save in saves:
-        count = counts.get(save.person)
-        if count is None:
-            count = counts[save.person] = _Count()
-        count.add(save)
-    times = array("d")
-    for count in counts.values():
-        times.extend(count.seconds)
-    usual = _median(times)
-    return [_read_habits(person, counts[person], usual) for person in sorted(counts)]
+def find_habits(saves: Saves) -> list[Habits]:
+    """Everybody's figures with the questions they raise, in the order of the names."""
+    usual = _median(saves.seconds)
+    # stable: each person's saves stay in the order of saving
+    order = np.argsort(saves.person, kind="stable")
+    people, first = np.unique(saves.person[order], return_index=True)
+    rows = zip(people.tolist(), np.split(order, first[1:]), strict=False)
+    return sorted(
+        (_read_habits(saves.names[person], saves, own, usual) for person, own in rows),
+        key=lambda habits: habits.person,
+    )
 
 
-class _Count:
-    """What is kept of one person's saves."""
-
-    __slots__ = ("bulk", "caught", "kept", "longest", "n", "planted", "seconds", "streak")
-
-    def __init__(self) -> None:
-        self.n = self.kept = self.streak = self.longest = self.bulk = self.planted = self.caught = 0
-        self.seconds = array("d")
-
-    def add(self, save: Save) -> None:
-        self.n += 1
-        if save.kept_all:
-            self.kept += 1
-            self.streak += 1
-            self.longest = max(self.longest, self.streak)
-        else:
-            self.streak = 0
-        self.bulk += save.bulk
-        if save.seconds is not None:
-            self.seconds.append(save.seconds)
-        if save.caught is not None:
-            self.planted += 1
-            self.caught += save.caught
-
-
-def _read_habits(person: str, count: _Count, usual: float | None) -> Habits:
+def _read_habits(person: str, saves: Saves, own: npt.NDArray[np.int64], usual: float | None) -> Habits:
+    """The figures of the person whose saves stand in the rows ``own``."""
+    kept, seconds, planted = saves.kept_all[own], saves.seconds[own], int(saves.planted[own].sum())
     plain = Habits(
         person=person,
-        n=count.n,
-        n_timed=len(count.seconds),
-        median_seconds=_median(count.seconds),
-        kept_all=count.kept / count.n,
-        longest_streak=count.longest,
-        bulk=count.bulk / count.n,
-        n_planted=count.planted,
-        caught=count.caught / count.planted if count.planted else None,
+        n=len(own),
+        n_timed=int((~np.isnan(seconds)).sum()),
+        median_seconds=_median(seconds),
+        kept_all=float(kept.mean()),
+        longest_streak=longest_streak(kept),
+        bulk=float(saves.bulk[own].mean()),
+        n_planted=planted,
+        caught=int(saves.caught[own].sum()) / planted if planted else None,
     )
     return replace(plain, questions=tuple(_ask(plain, usual)))
 
 
-def _median(seconds: array[float]) -> float | None:
-    return float(np.median(seconds)) if seconds else None
+def longest_streak(kept: Flags) -> int:
+    """The most that are true in a row.
+
+    >>> longest_streak(np.array([True, False, True, True, False]))
+    2
+    """
+    ends = np.flatnonzero(np.concatenate([[True], ~kept, [True]]))
+    return int(np.diff(ends).max()) - 1
+
+
+def _median(seconds: npt.NDArray[np.float64]) -> float | None:
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None
 
 
 def _ask(own: Habits, usual: float | None) -> Iterator[str]:

@@ -51,6 +51,7 @@ from coeval.store.migrations.m115_draft_probabilities import m115_draft_probabil
 from coeval.store.migrations.m116_asked_line import m116_asked_line
 from coeval.store.migrations.m117_run_example import m117_run_example
 from coeval.store.migrations.m118_wording import m118_wording
+from coeval.store.migrations.m120_review_indexes import m120_review_indexes
 from coeval.store.migrations.m123_cancelled_round import m123_cancelled_round
 from coeval.store.migrations.m124_run_archive import m124_run_archive
 from coeval.store.migrations.m125_task_team import m125_task_team
@@ -106,5 +107,6 @@ for migration in (
     m126_prolific,
     m130_job_takeovers,
     m112_image_host,
+    m120_review_indexes,
 ):
     migrations()(migration)

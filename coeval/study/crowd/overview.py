@@ -11,8 +11,8 @@ from coeval.rules.habits import Habits, find_habits
 from coeval.safe_csv import safe
 from coeval.store.queries.crowd import answer_keys, reservations
 from coeval.store.queries.people import participants
-from coeval.store.queries.scrutiny import review
 from coeval.study.access import OWNERS, Context, use_case
+from coeval.study.computing.draft_saves import read_saves
 from coeval.study.crowd.advice import Advice, Usual, advise, find_usual
 from coeval.study.crowd.arriving import require_plan
 
@@ -64,7 +64,7 @@ def get_overview(context: Context, person: Person, slug: str) -> Overview:
         people = participants.list_participants(db, task.id)
         places = tuple(participants.count_places(db, task.id))
         arms = participants.count_opened_arms(db, task.id)
-        habits = {one.person: one for one in find_habits(review.list_saves(db, task.id))}
+        habits = {one.person: one for one in find_habits(read_saves(db, task))}
     usual: Usual = find_usual(people)
     free = any(taken < plan.per_instance for _, taken, _ in places)
     rows = (

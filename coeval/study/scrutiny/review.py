@@ -25,6 +25,7 @@ from coeval.store.queries import tasks
 from coeval.store.queries.drafting import drafts
 from coeval.store.queries.scrutiny import planted_errors, review, submissions
 from coeval.study.access import OWNERS, Context, require_task, use_case
+from coeval.study.computing.draft_saves import read_saves
 from coeval.study.scrutiny.queue import require_set
 
 
@@ -166,4 +167,4 @@ def adjudicate(
 def list_habits(context: Context, person: Person, slug: str) -> list[Habits]:
     """See how each person works with the drafts, and what one may ask them."""
     with context.store.read() as db:
-        return find_habits(review.list_saves(db, require_task(db, slug).id))
+        return find_habits(read_saves(db, require_task(db, slug)))

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from coeval.domain import Participant, Plan, Standing, StudyState, Terms
-from coeval.rules.habits import Habits, Save, find_habits
+from coeval.rules.habits import Habits, find_habits
 from coeval.study.crowd.advice import Usual, advise
+from tests.support.studies.draft_saves import Save, in_columns
 
 PLAN = Plan(
     terms=Terms(service="prolific", code_done="DONE1", code_screened="OUT1", hourly_rate=9, warn_after=1)
@@ -20,7 +21,7 @@ DONE = Participant(
 
 def habits(n: int, *, kept: bool, caught: int, planted: int) -> Habits:
     saves = [Save("a", kept, False, 30.0, n_ < caught if n_ < planted else None) for n_ in range(n)]
-    return find_habits(saves)[0]
+    return find_habits(in_columns(saves))[0]
 
 
 CAREFUL = habits(20, kept=False, caught=4, planted=4)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coeval.rules.habits import Save, find_habits
+from coeval.rules.habits import find_habits
+from tests.support.studies.draft_saves import Save, in_columns
 
 
 def kept(n: int, person: str = "Ana", seconds: float | None = 30.0, **fields: bool) -> list[Save]:
@@ -14,7 +15,7 @@ def changed(n: int, person: str = "Ana", seconds: float | None = 30.0) -> list[S
 
 
 def test_figures() -> None:
-    (ana,) = find_habits([*kept(3, seconds=10), *changed(1, seconds=40), *kept(1, seconds=None)])
+    (ana,) = find_habits(in_columns([*kept(3, seconds=10), *changed(1, seconds=40), *kept(1, seconds=None)]))
     # 4 of 5 kept, the longest run of them 3; times 10, 10, 10, 40: median 10
     assert (ana.n, ana.n_timed, ana.median_seconds) == (5, 4, 10)
     assert (ana.kept_all, ana.longest_streak, ana.bulk) == (0.8, 3, 0)
@@ -23,13 +24,13 @@ def test_figures() -> None:
 
 def test_one_who_reads_is_asked_nothing() -> None:
     saves = [save for _ in range(20) for save in (*kept(5), *changed(1))]
-    assert find_habits(saves)[0].questions == ()
+    assert find_habits(in_columns(saves))[0].questions == ()
 
 
 def test_streaks_haste_bulk_and_misses_are_asked_about() -> None:
     quick = [*kept(20, "Ben", 4, bulk=True), *kept(4, "Ben", 4, bulk=True, caught=False)]
     slow = [save for _ in range(20) for save in (*kept(1, "Ana", 40), *changed(1, "Ana", 40))]
-    ana, ben = find_habits([*quick, *slow])
+    ana, ben = find_habits(in_columns([*quick, *slow]))
     assert ana.questions == ()
     # the median of 24 times 4 s and 40 times 40 s is 40 s; 4 is under a third of it
     assert [question.split("?")[0][:34] for question in ben.questions] == [
@@ -43,13 +44,15 @@ def test_streaks_haste_bulk_and_misses_are_asked_about() -> None:
 
 def test_order_of_names_and_of_saves() -> None:
     mixed = [save for pair in zip(kept(4, "Ben"), changed(4, "Ana"), strict=True) for save in pair]
-    ana, ben = find_habits(mixed)
+    ana, ben = find_habits(in_columns(mixed))
     assert (ana.person, ana.longest_streak, ben.longest_streak) == ("Ana", 0, 4)
-    assert find_habits([]) == []
+    assert find_habits(in_columns([])) == []
 
 
 def asked(saves: list[Save], of: str = "Ben") -> list[str]:
-    return [question for one in find_habits(saves) if one.person == of for question in one.questions]
+    return [
+        question for one in find_habits(in_columns(saves)) if one.person == of for question in one.questions
+    ]
 
 
 def test_questions_begin_where_they_are_said_to() -> None:

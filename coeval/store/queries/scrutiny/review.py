@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
 from typing import Any
 
 from coeval.clock import now
 from coeval.domain import Adjudication, Change, Dispute, Submission, Suggestion
-from coeval.rules.habits import Save
 from coeval.store.engines.interface import Database
 from coeval.store.engines.statements import get_row, insert, scalar
-from coeval.store.queries.scrutiny.submissions import OUTCOME, published, submission_of
+from coeval.store.queries.scrutiny.submissions import OUTCOME, REPLACED, published, submission_of
 from coeval.store.queries.tasks import instance_of
 
 
@@ -98,23 +96,27 @@ GROUP BY i.id, i.external_id, c.id, c.text
 """
 
 
-def list_saves(db: Database, task: int) -> Iterator[Save]:
-    """Everybody's latest saves of evaluations that showed a draft, in the order of saving."""
-    names = dict(db.conn.execute("SELECT id, name FROM annotator"))
-    for annotator, *values in db.conn.execute(SAVES, {"task": task}):
-        yield Save(names[annotator], *values)
-
-
-SAVES = """
-SELECT s.annotator, NOT EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve'),
-  s.bulk, s.active_ms / 1000.0,
-  CASE s.planted WHEN 'score' THEN s.score <> s.shown_score WHEN 'evidence' THEN EXISTS (
-    SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row
-    WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion
-      AND r.action IN ('delete', 'revise')) END
-FROM current_submission s
+SAVES = f"""
+SELECT s.annotator, s.active_ms, s.bulk + 2 * CASE
+    WHEN EXISTS (SELECT 1 FROM submission_row r WHERE r.submission = s.id AND r.action <> 'approve') THEN 0 ELSE 1 END
+  + 4 * CASE s.planted
+    WHEN 'score' THEN CASE WHEN s.score <> s.shown_score THEN 2 WHEN s.score IS NULL THEN 0 ELSE 1 END
+    WHEN 'evidence' THEN CASE WHEN EXISTS (
+      SELECT 1 FROM planted_error w JOIN submission_row r ON r.submission = s.id AND r.draft_row = w.draft_row
+      WHERE w.annotator = s.annotator AND w.instance = s.instance AND w.criterion = s.criterion
+        AND r.action IN ('delete', 'revise')) THEN 2 ELSE 1 END
+    ELSE 0 END AS what
+FROM submission s
 CROSS JOIN instance i
-WHERE i.id = s.instance AND i.task = :task AND s.draft IS NOT NULL AND s.arm <> 'blind' ORDER BY s.id
+WHERE i.id = s.instance AND i.task = :task AND s.draft IS NOT NULL AND s.arm <> 'blind'
+  AND s.id NOT IN ({REPLACED})
+  AND {published("s")}
+ORDER BY s.id
+"""
+"""Everybody's latest saves of evaluations that showed a draft, in the order of saving.
+
+``what`` is one small number for three columns: 1 where the rest was approved at once, 2 where every line was kept, and
+4 or 8 where something was planted, 8 where it was caught.
 """
 
 

@@ -45,6 +45,16 @@ def published(alias: str) -> str:
     return f"({alias}.import_batch IS NULL OR {alias}.import_batch NOT IN ({pending}))"
 
 
+REPLACED = f"""
+SELECT old.id FROM submission later
+JOIN submission old ON old.annotator = later.annotator AND old.instance = later.instance
+  AND old.criterion = later.criterion AND old.revision < later.revision
+WHERE later.revision > 1 AND {published("later")}
+"""
+"""Submissions that a later revision stands in place of; the first is revision 1. They are few, and an index holds the
+later ones: asked of each submission whether there is one after it takes 0.7 s of 1,250,000."""
+
+
 def submission_of(db: Database, row: dict[str, Any]) -> Submission:
     """The submission of a row of ``submission``, with its lines."""
     lines = rows(db, "SELECT * FROM submission_row WHERE submission = ? ORDER BY position", [row["id"]])
