@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from inspect import signature
@@ -164,10 +164,10 @@ class StudyFrames:
         """The same of each criterion."""
         return [self.ratings(part) for part in self.cut_by_criterion(self.rated)]
 
-    def cut_by_criterion(self, scored: pd.DataFrame) -> list[pd.DataFrame]:
-        """The rows of each criterion of a table with ``unit``."""
+    def cut_by_criterion(self, scored: pd.DataFrame) -> Iterator[pd.DataFrame]:
+        """The rows of each criterion of a table with ``unit``, one criterion at a time: together they are as large."""
         place = scored["unit"].to_numpy() % max(len(self.criteria), 1)
-        return [scored[place == position] for position in range(len(self.criteria))]
+        return (scored[place == position] for position in range(len(self.criteria)))
 
     @cached_property
     def genuine(self) -> pd.DataFrame:

@@ -48,19 +48,19 @@ def icc(ratings: RatingsLike, *, clusters: Any = None, confidence: float = 0.95)
     data = parse_ratings(ratings)
     if not data.numeric and len(data.code):
         raise ValueError(f"ICC needs numbers, but the ratings hold {data.categories[0]!r}.")
-    forms = _all_forms(sum_up(data), confidence)
+    whole = sum_up(data)
+    forms = _all_forms(whole, confidence)
     if clusters is None:
         return Forms(forms)
-    return Forms(_respread(forms, data, parse_clusters(clusters, data.n_units), confidence))
+    return Forms(_respread(forms, whole, data, parse_clusters(clusters, data.n_units), confidence))
 
 
 def _respread(
-    forms: dict[str, Estimate], data: Ratings, clusters: Clusters, confidence: float
+    forms: dict[str, Estimate], whole: Sums, data: Ratings, clusters: Clusters, confidence: float
 ) -> dict[str, Estimate]:
     """The forms with intervals from leaving out clusters, or groups of them."""
     group = clusters.groups()
     parts = _sums_of_groups(data, group, int(group.max(initial=-1)) + 1)
-    whole = sum_up(data)
     without = [_all_forms(whole.less(part), confidence) for part in parts]
     spread_forms = {}
     for name, value in forms.items():
@@ -134,10 +134,11 @@ def sum_up(data: Ratings) -> Sums:
 def _sums_of_groups(data: Ratings, group: Codes, groups: int) -> Iterator[Sums]:
     """The sums of each group of units, one at a time: of many raters each is large. ``group`` is that of each unit."""
     sizes = np.where(data.per_unit > 1, data.per_unit, 0)
-    paired = sizes[data.unit] > 0
-    rater, unit, raters = data.annotator[paired], data.unit[paired], data.n_annotators
-    y = data.numbers[data.code[paired]]
-    y = y - y.mean() if len(y) else y
+    if (data.per_unit == 1).any():
+        data = data.where(sizes[data.unit] > 0)
+    rater, unit, raters = data.annotator, data.unit, data.n_annotators
+    y = data.numbers[data.code]
+    y -= y.mean() if len(y) else 0.0
     of_unit = np.bincount(unit, y, data.n_units)
     means, own = of_unit / np.maximum(sizes, 1), group[unit]
     cell = own * raters + rater

@@ -25,7 +25,7 @@ from coeval.stats.agreement.patterns import MANY
 from coeval.stats.estimates.clusters import FEW
 from coeval.stats.estimates.results import FLAT, Estimate, Spelled
 from coeval.stats.frames import ASSISTED, BLIND, FIRST, LLM, UNDRAFTED, StudyFrames, once
-from coeval.stats.rating_matrix import Ratings
+from coeval.stats.rating_matrix import Codes, Ratings
 from coeval.stats.report.rater_pairs import SHOWN, RaterPair, list_pairs
 
 Levels = Mapping[Level, Estimate]
@@ -218,10 +218,10 @@ def agreement_section(study: StudyFrames, *, replicates: int = 1000, seed: int =
     """
     options = {"replicates": replicates, "seed": seed}
     people, everyone = study.everybody, study.ratings(study.genuine, llm=True)
+    beside = people if study.genuine is study.scored else study.ratings(study.genuine)
     alphas = people_alphas(study, **options)
     whole = _part(study, {}, study.scored, people, alphas.humans)
     joined = alpha_levels(everyone, study.clusters_of(everyone), SHOWN, **options)
-    beside = study.ratings(study.genuine)
     return AgreementSection(
         headline=alphas.headline,
         humans=alphas.humans,
@@ -288,11 +288,14 @@ def _left_out(row: LeftOut) -> Without:
 
 def _per_criterion(study: StudyFrames, alphas: Sequence[Levels]) -> list[CriterionPart]:
     model, rows = study.shown_scores, []
-    genuine = study.cut_by_criterion(study.genuine[["who", "unit", "score"]])
+    beside = study.by_criterion
+    if study.genuine is not study.scored:
+        genuine = study.genuine[["who", "unit", "score"]]
+        beside = [study.ratings(part) for part in study.cut_by_criterion(genuine)]
     for position, scored in enumerate(study.cut_by_criterion(study.scored[["unit", *VIEWED]])):
         criterion, people = study.criteria[position], study.by_criterion[position]
         own = model[model.index % len(study.criteria) == position]
-        joined = with_llm(study.ratings(genuine[position]), own)
+        joined = with_llm(beside[position], own)
         part = _part(study, {"criterion": criterion}, scored, people, alphas[position])
         rows.append(CriterionPart(part, _plain_levels(joined)))
     return rows
@@ -313,31 +316,28 @@ def with_llm(people: Ratings, model: pd.Series[Any]) -> Ratings:
     place = np.union1d(own, shown)
     units = np.concatenate([np.searchsorted(place, own)[people.unit], np.searchsorted(place, shown)])
     annotator = np.concatenate([people.annotator, np.full(len(model), people.n_annotators)])
-    values = np.concatenate([people.numbers[people.code], model.to_numpy(dtype=float)])
-    categories = np.union1d(people.numbers, model.to_numpy(dtype=float))
+    scores = model.to_numpy(dtype=float)
+    categories = np.union1d(people.numbers, scores)
+    codes = np.searchsorted(categories, people.numbers)[people.code], np.searchsorted(categories, scores)
     return Ratings(
         (*people.annotators, LLM),
-        list(place),
+        place,
         categories,
         annotator,
         units,
-        np.searchsorted(categories, values),
+        np.concatenate(codes),
     )
 
 
 def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: int) -> list[Part]:
     """Agreement within each system, group of annotators, or arm; ``whole`` is that of all scores together."""
-    scored = study.scored
-    if column == "system":
-        values = study.units["system"].to_numpy(dtype=object)[scored["unit"]]
-    else:
-        values = scored[column].to_numpy(dtype=object)
-    names = list(pd.Series(values, dtype=object).replace("", None).dropna().unique())
+    of_row, found = _find_parts(study, column)
+    names = list(found)
     if column == "arm":
-        names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in names]
-    parts, viewed = [], scored[[*VIEWED]]
+        names = [arm for arm in (ASSISTED, BLIND, FIRST, UNDRAFTED) if arm in found]
+    parts, viewed = [], study.scored[[*VIEWED]]
     for name in names:
-        own, label = values == name, {column: name, "name": name}
+        own, label = of_row == found[name], {column: name, "name": name}
         if own.all():
             parts.append(replace(whole, label=label))
             continue
@@ -345,6 +345,17 @@ def _parts(study: StudyFrames, column: str, whole: Part, replicates: int, seed: 
         levels = alpha_levels(data, study.clusters_of(data), SHOWN, replicates=replicates, seed=seed)
         parts.append(_part(study, label, viewed[own], data, levels))
     return parts
+
+
+def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]:
+    """The part that each score is of, as a code, and the parts that occur, in this order, with their codes."""
+    if column == "system":
+        of_unit, names = pd.factorize(study.units["system"])
+        of_row = of_unit[study.scored["unit"]]
+    else:
+        of_row, names = pd.factorize(study.scored[column])
+    found = {names[code]: int(code) for code in pd.unique(of_row) if code >= 0 and names[code] != ""}
+    return np.asarray(of_row), found
 
 
 def _part(

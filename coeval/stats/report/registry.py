@@ -60,7 +60,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("systems", systems_section, seeded=True),
     Section("alignment", alignment_section, seeded=True, aside=True),
     Section("assistance", assistance_section, aside=True),
-    Section("behaviour", behaviour_section),
+    Section("behaviour", behaviour_section, aside=True),
     Section("quotes", quotes_section),
     Section("equivalence", equivalence_section, tab="model", tables=equivalence_tables),
     Section("soft_labels", soft_labels_section, tab="model", tables=soft_labels_tables, aside=True),
