@@ -219,13 +219,20 @@ def parse_pair(a: Any, b: Any, value_domain: Sequence[Any] | None = None) -> Rat
 
 def parse_vector(values: Any, name: str) -> Numbers:
     """A vector of numbers, nan where missing; ``name`` is what the caller calls it, for the message."""
-    try:
-        vector = pd.to_numeric(pd.Series(_as_vector(values), dtype=object)).to_numpy(float, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}.") from None
+    if isinstance(values, (np.ndarray, pd.Series)) and values.ndim == 1 and values.dtype == np.float64:
+        vector = np.array(values)
+    else:
+        vector = _read_vector(values, name)
     if np.isinf(vector).any():
         raise ValueError(f"{name} holds an infinite number; leave it out or mark it missing (nan).")
     return vector
+
+
+def _read_vector(values: Any, name: str) -> Numbers:
+    try:
+        return pd.to_numeric(pd.Series(_as_vector(values), dtype=object)).to_numpy(float, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}.") from None
 
 
 def _as_vector(values: Any) -> list[Any]:

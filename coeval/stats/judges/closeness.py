@@ -62,7 +62,8 @@ def pairwise_accuracy(
     kept = ~(np.isnan(h) | np.isnan(m))
     place = np.zeros(len(h), dtype=np.int64)
     if groups is not None:
-        place = pd.factorize(pd.Series(list(groups), dtype=object))[0]
+        named = groups if isinstance(groups, np.ndarray) else pd.Series(list(groups), dtype=object)
+        place = pd.factorize(named)[0]
         kept &= place >= 0
     i, j, sampled = _pairs(place[kept], max_pairs, seed)
     if not len(i):

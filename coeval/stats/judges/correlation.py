@@ -268,10 +268,12 @@ def group_codes(labels: Any, size: int, name: str) -> Codes | None:
     """Codes of the groups, -1 where missing; None where no group is named at all."""
     if labels is None:
         return None
-    series = pd.Series(labels.tolist() if isinstance(labels, pd.Series) else list(labels), dtype=object)
+    series = labels if isinstance(labels, pd.Series) else pd.Series(list(labels), dtype=object)
     if len(series) != size:
         raise ValueError(f"{name} names {len(series)} items, but there are {size} scores.")
-    codes = pd.factorize(series.replace("", None))[0]
+    codes, names = pd.factorize(series)
+    for blank in np.flatnonzero(names == ""):
+        codes = np.where(codes == blank, -1, codes - (codes > blank))
     return codes if (codes >= 0).any() else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -238,24 +237,23 @@ def _against(
     both = items.index.intersection(model.index)
     where = study.units.iloc[both]
     human, machine = items[both].to_numpy(), model[both].to_numpy(dtype=float)
-    groups = None if where["document"].replace("", None).isna().all() else _document_of(where)
     plain, rounded = _alt_tests(study, reference, model, epsilon)
     return Against(
         n_units=len(both),
         correlations=correlated,
-        pairwise_accuracy=pairwise_accuracy(human, machine, groups),
+        pairwise_accuracy=pairwise_accuracy(human, machine, _document_of(study, where)),
         confusion=_confusion(study, people, model, criterion),
         alt_test=plain,
         alt_test_rounded=rounded,
     )
 
 
-def _document_of(where: pd.DataFrame) -> list[Any]:
-    """Pairs are compared within a document and a criterion."""
-    return [
-        None if document in (None, "") else (document, criterion)
-        for document, criterion in zip(where["document"].tolist(), where["criterion"].tolist(), strict=True)
-    ]
+def _document_of(study: StudyFrames, where: pd.DataFrame) -> Numbers | None:
+    """Pairs are compared within a document and a criterion: a number for each of them, nan where none is named."""
+    documents, width = group_codes(where["document"], len(where), "document"), max(len(study.criteria), 1)
+    if documents is None:
+        return None
+    return np.where(documents < 0, np.nan, documents * width + where.index.to_numpy() % width)
 
 
 def _confusion(
