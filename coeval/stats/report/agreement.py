@@ -354,7 +354,8 @@ def _find_parts(study: StudyFrames, column: str) -> tuple[Codes, dict[Any, int]]
         of_row = of_unit[study.scored["unit"]]
     else:
         of_row, names = pd.factorize(study.scored[column])
-    found = {names[code]: int(code) for code in pd.unique(of_row) if code >= 0 and names[code] != ""}
+    codes = pd.unique(of_row).tolist()
+    found = {names[code]: code for code in codes if code >= 0 and names[code] != ""}
     return np.asarray(of_row), found
 
 
