@@ -69,7 +69,8 @@ OTHER_PROCESSES = {"attack", "browser", "e2e", "house", "http", "store"}
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What waits for other processes is tried a second time, which pytest's closing line counts; no other test is.
 
-    On another engine only tests of ``context`` say more than on the file, but for those that name their engine.
+    With another engine, only tests that use ``context`` run: no other depends on it. One that names its engine has run
+    on both with the rest.
     """
     if ENGINE != "sqlite":
         same = [item for item in items if not _is_by_engine(item)]

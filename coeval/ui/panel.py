@@ -11,6 +11,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar
 
 import gradio as gr
@@ -170,9 +171,9 @@ class Tab(Panel):
     def load(self, person: Person, slug: str) -> Any:
         """What ``outputs`` show for a task, or for no task where ``slug`` is ""."""
 
-    def load_on(self, event: Event) -> None:
-        """Have an event load the tab."""
-        self.on(event, self.load)
+    def load_on(self, *events: Event) -> None:
+        """Have each of these load the tab, one load at a time: of two side by side, the last to end would show."""
+        self.on(partial(gr.on, events), self.load, trigger_mode="always_last")
 
 
 class StudyTab(Tab):
@@ -212,8 +213,9 @@ class Page:
         start = demo.load(self._on_load, outputs=[self.task, self.me, tabs, *doors], **QUICK)
         start.then(None, js=STARTED)
         for tab, door in built:
-            for event in (door.select, *changes, *([start.then] if tab.at_start else ())):
-                tab.load_on(event)
+            tab.load_on(door.select, *changes)
+            if tab.at_start:
+                tab.on(start.then, tab.load)
         self.task.change(self._on_task, self.task, self.me, js=KEEP_TASK, **QUICK)
         self.task.focus(self._on_focus, None, self.task, **QUICK)
 

@@ -31,11 +31,11 @@ OPENS = "/step"
 """How the path ends of what is asked for by POST and saves nothing of a person's."""
 
 SLOW = later(
-    "Your answer is stored, and after {seconds} seconds not yet in its snapshot place. It is kept in this "
-    "browser and sent again until it is there."
+    "Your answer is stored, but after {seconds} seconds its backup copy is not safe yet. It is kept in this browser "
+    "and sent again until it is."
 )
 SLOW_FORM = later(
-    "What you sent is stored, and after {seconds} seconds not yet in its snapshot place. Wait a moment, then reload "
+    "What you sent is stored, but after {seconds} seconds its backup copy is not safe yet. Wait a moment, then reload "
     "this page and let the browser send it again."
 )
 

@@ -1,4 +1,4 @@
-"""To open an attention check, the database is asked for what it is asked for to open work: else its time tells it."""
+"""Opening a check asks the database the same questions as opening work, so that its time does not tell it."""
 
 from __future__ import annotations
 

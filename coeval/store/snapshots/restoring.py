@@ -136,7 +136,7 @@ def _build(chain: Chain, target: Path, damaged: list[str], patience: float) -> S
     held = _count_to(target)
     if held < submissions:
         # it is sound, and later than the copy under it: to fall back on that would lose more
-        _note(damaged, f"submissions {held + 1:,} to {submissions:,}, which {reached.name} should hold")
+        _note(damaged, f"{reached.name} (submissions {held + 1:,} to {submissions:,} are missing in it)")
     return reached
 
 

@@ -206,7 +206,7 @@ def draw_balanced_arm(db: Database, task: Task, person: Person, instance: int, d
     seed = tasks.get_seed(db, task.id)
     if keys:
         # everybody gets checks, few get the same work: balanced over its people, a check would keep to other arms.
-        # What is asked for work was asked for it all the same, so that an opening takes as long
+        # Only here, after the same questions as for work, so that opening one takes as long
         return None
     return tied[draw_order(f"{seed}:arm:{instance}", person.id, range(len(tied)))[0]]
 

@@ -86,7 +86,7 @@ def ensure_open(
         return assignment
     seed, design = tasks.get_seed(db, task.id), tasks.get_design(db, task.id)
     key = (person.id, assignment.instance)
-    # both are drawn for all, so that an opening takes as long whichever counts
+    # both are drawn, though one counts: an opening must take as long for an attention check as for work
     by_chance = _draw_arm(db, seed, assignment.instance, design)
     balanced = draw_balanced_arm(db, task, person, assignment.instance, design)
     # what was imported as this person's work was seen in its own arm

@@ -1,4 +1,4 @@
-"""Connections: how many there may be, and how long the head of a request may take to arrive.
+"""Connections: how many there may be, how long the head of a request may take, and which end with the server.
 
 uvicorn waits for the rest of a half-sent head as long as the sender likes, and takes a head of any size; whoever
 opens connections and says nothing keeps others out.
@@ -18,6 +18,9 @@ HEAD_SECONDS = 20.0
 HEAD_BYTES = 64 * 1024
 MOST = 4000
 """Connections at once; a browser opens up to six."""
+
+HEARTBEAT = "/gradio_api/heartbeat/"
+"""By this request Gradio knows that a page is still open."""
 
 MOST_OF_ONE = 1000
 """Connections from one address at once; a university is one address. Trusted proxies are not counted."""
@@ -74,6 +77,12 @@ def build_protocol(
         def on_headers_complete(self) -> None:
             self._end_wait()
             super().on_headers_complete()
+
+        def shutdown(self) -> None:
+            super().shutdown()
+            # else the server waits in vain: this request has no end while its page is open
+            if not self.transport.is_closing() and HEARTBEAT in self.scope["path"]:
+                self.transport.close()
 
         def _await_head(self) -> None:
             if self.head_timer is None:

@@ -162,8 +162,8 @@ def _tell(restoration: Restoration) -> list[Node]:
     lost = f"What was saved after {_exact(restoration.taken_at)} and had not reached the place is not in it."
     told: list[Node] = [el("p", f"{back} {lost}")]
     if restoration.passed_over:
-        unusable = restoration.passed_over.replace("\n", ", ")
-        damaged = f"Newer, and damaged or missing: {unusable}."
+        names = restoration.passed_over.replace("\n", ", ")
+        damaged = f"Newer snapshots that are damaged or incomplete: {names}."
         cost = f"What was saved from {_exact(restoration.taken_at)} to {_exact(restoration.newest_at)} is not here."
         told.append(el("p.error", damaged, " ", cost))
     if restoration.put_aside:

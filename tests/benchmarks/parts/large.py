@@ -26,7 +26,7 @@ def write_ratings(path: Path, instances: int, ratings: int, part: range | None =
 
     def rows() -> Iterator[list[object]]:
         each = -(-ratings // (instances * len(CRITERIA)))
-        for n in part or range(ratings):
+        for n in range(ratings) if part is None else part:
             pair, person = divmod(n, each)
             instance, criterion = divmod(pair, len(CRITERIA))
             yield [f"x{instance}", CRITERIA[criterion], f"rater {person}", chance.randint(1, 5), "1-5"]

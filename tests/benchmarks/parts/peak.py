@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks.parts.peak FILE ...``: ``python -m coeval ...``, with its most memory written to a file.
 
-What ``wait4`` says of a process begins with the memory of the one that started it, a benchmark that has made large
-files: a small command would seem as large as that.
+The peak that ``wait4`` gives for a process is at least the memory of the process that started it. A benchmark that has
+made large files would give its own for a small command.
 """
 
 from __future__ import annotations

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coeval.domain import Person
+from coeval.ui.panel import Update
+from coeval.ui.setup.task.tasks_tab import TasksTab
 from tests.support.screens.browser import HOW_TO_GET_IT
 from tests.support.screens.ui_steps import enter
 from tests.support.serving.server import Running, new_context
 
 expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+LATE_SECONDS = 2
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +89,31 @@ def test_task_and_tab_stay_by_link_reload_and_tab(owner: Any, server: Running) -
     page.get_by_text("Saved: Letters").wait_for()
     page.reload()
     expect(field(page, "task-language")).to_have_value("العربية")
+
+
+def test_a_load_that_comes_late_does_not_overwrite_a_new_task(
+    owner: Any, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the page's start the form was loaded by several events at once, and the last answer could come late."""
+    shown = []
+    show = TasksTab._show
+
+    def show_late(self: TasksTab, person: Person, slug: str) -> Update:
+        if slug:
+            shown.append(slug)
+            time.sleep(1 if len(shown) == 1 else 1 + LATE_SECONDS)
+        return show(self, person, slug)
+
+    monkeypatch.setattr(TasksTab, "_show", show_late)
+    page = owner
+    page.goto(f"{server.url}/admin/?task=demo")
+    expect(field(page, "task-slug")).to_have_value("demo")
+    page.get_by_role("button", name="New task").click()
+    expect(field(page, "task-name")).to_have_value("")
+    field(page, "task-name").fill("Typed meanwhile")
+    page.wait_for_timeout(1500 * LATE_SECONDS)
+    expect(field(page, "task-name")).to_have_value("Typed meanwhile")
+    expect(field(page, "task-slug")).to_have_value("")
 
 
 FILE = """question,answer,model,gold_score,topic

@@ -36,7 +36,7 @@ def open_study(context: Context, owner: Person, plan: Plan, n_documents: int = 5
 
 
 def join(context: Context, number: int) -> Person:
-    # from so many homes: one address brings only so many new people
+    # each from an address of their own: one address may bring only so many new people
     person, _ = arriving.arrive(context, "demo", link(number), address=f"home {number}")
     if onboarding.get_visit(context, person, "demo").standing.state is Standing.CONSENTED:  # type: ignore[union-attr]
         onboarding.begin(context, person, "demo")

@@ -297,7 +297,7 @@ def test_only_owners_draft_and_without_a_model_the_way_is_told(context: Context,
     assert get_task_state(context, ready, "demo").n_instances == 4
 
 
-@pytest.mark.sqlite  # several servers take one another's jobs over: test_takeover
+@pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
 def test_a_job_that_a_crash_cut_off_can_be_started_again(context: Context, ready: Person) -> None:
     with context.store.write() as db:
         task = tasks.get_task(db, "demo")

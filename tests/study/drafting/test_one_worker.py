@@ -120,7 +120,7 @@ def test_a_run_cancelled_and_started_again_waits_for_its_first_worker(
     assert stub.paid == PAIRS and asked_once(stub)
 
 
-@pytest.mark.sqlite  # several servers take one another's jobs over: test_takeover
+@pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
 def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) -> None:
     job = drafting_jobs.start_job(served, owner, "demo", MINE)
     with Hold(served, job=job.id):
@@ -132,7 +132,7 @@ def test_a_second_server_leaves_live_jobs_alone(served: Context, owner: Person) 
     wait_for(served, owner, job.id, JobState.CANCELLED)
 
 
-@pytest.mark.sqlite  # several servers take one another's jobs over: test_takeover
+@pytest.mark.sqlite  # on PostgreSQL another server takes the job over: test_takeover
 def test_a_job_cut_off_shows_when_somebody_looks(served: Context, owner: Person) -> None:
     drafting_jobs.start_job(served, owner, "demo", MINE)
     with served.store.write() as db:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -29,7 +30,6 @@ class TasksTab(Tab):
     """The card of the task that is chosen, or of a new one where none is, and below it its design."""
 
     title, id = "Tasks", "tasks"
-    at_start = True
 
     def build(self) -> None:
         with gr.Row(equal_height=False):
@@ -56,11 +56,11 @@ class TasksTab(Tab):
         emptied.then(None, js=TO_THE_NAME)  # the button stands below the form that it empties
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
-        # the picker also moves by itself, when a task is copied, archived or imported
-        self.load_on(self.task.change)
-
-    def load_on(self, event: Event) -> None:
-        self.on(event, self.load, [self.of])
+    def load_on(self, *events: Event) -> None:
+        # the picker also moves by itself: at the start, and when a task is copied, archived or imported
+        self.on(
+            partial(gr.on, [*events, self.task.change]), self.load, [self.of], trigger_mode="always_last"
+        )
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
         """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""

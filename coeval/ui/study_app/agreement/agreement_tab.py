@@ -86,10 +86,9 @@ class AgreementTab(StudyTab):
         self.outputs = self.parts.all()
         warm_up_soon()
 
-    def load_on(self, event: Event) -> None:
-        # one event with the choice of a section: two would fill in the tab side by side, whichever ends last
+    def load_on(self, *events: Event) -> None:
         self.on(
-            partial(gr.on, [event, self.parts.section.input, *(one.input for one in self.parts.basis)]),
+            partial(gr.on, [*events, self.parts.section.input, *(one.input for one in self.parts.basis)]),
             self.load,
             [self.parts.section, *self.parts.basis],
             show_progress="minimal",
