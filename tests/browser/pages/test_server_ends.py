@@ -24,7 +24,9 @@ def test_open_pages_do_not_keep_the_server(page: Any, tmp_path: Path) -> None:
         expect(page.get_by_role("tab", name="Scrutiny")).to_be_visible(timeout=30_000)
         other = page.context.new_page()
         other.goto(f"{server.url}/admin/?task=demo")
-        expect(other.locator("#task-slug textarea, #task-slug input").first).to_have_value("demo", timeout=30_000)
+        expect(other.locator("#task-slug textarea, #task-slug input").first).to_have_value(
+            "demo", timeout=30_000
+        )
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(30) == 0
         # what uvicorn says where it gave up waiting

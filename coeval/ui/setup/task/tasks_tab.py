@@ -58,9 +58,7 @@ class TasksTab(Tab):
 
     def load_on(self, *events: Event) -> None:
         # the picker also moves by itself: at the start, and when a task is copied, archived or imported
-        self.on(
-            partial(gr.on, [*events, self.task.change]), self.load, [self.of], trigger_mode="always_last"
-        )
+        self.on(partial(gr.on, [*events, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
         """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""
