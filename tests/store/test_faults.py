@@ -26,12 +26,12 @@ from coeval.errors import BusyError, StorageError
 from coeval.settings import load_settings
 from coeval.store import Database, Store
 from coeval.store.engines.files import is_damaged
-from coeval.store.health import examine_file
 from coeval.store.queries import tasks
 from coeval.store.queries.drafting import calls, drafts
 from coeval.store.queries.drafting.calls import StoredLedger
 from coeval.store.snapshots.folder_place import FolderPlace
 from coeval.store.snapshots.restoring import list_lineages, restore, survey_places
+from coeval.store.soundness import examine_file
 from coeval.study.access import Context
 from coeval.study.importing.importing import import_study
 from coeval.study.importing.staging import remove_unfinished

@@ -13,12 +13,12 @@ from coeval.datasets import Source
 from coeval.domain import Arm, Criterion, ImportedDraft, ImportedSubmission, Instance, Person, Run, Task
 from coeval.errors import InputError
 from coeval.store import open_store
-from coeval.store.health import examine_file
 from coeval.store.queries import criteria, tasks
 from coeval.store.queries.bulk import imports
 from coeval.store.queries.bulk.exports import ROWS, SCORES
 from coeval.store.queries.people import people
 from coeval.store.queries.scrutiny import review
+from coeval.store.soundness import examine_file
 from coeval.study.access import Context
 from coeval.study.importing import importing
 from coeval.study.importing.importing import import_study

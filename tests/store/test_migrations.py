@@ -11,8 +11,8 @@ from sqlite_utils import Database
 from coeval.domain import Person
 from coeval.settings import load_settings
 from coeval.store import Store
-from coeval.store.health import examine_file
 from coeval.store.migrations.registry import migrations
+from coeval.store.soundness import examine_file
 from coeval.study.access import Context
 from coeval.study.scrutiny.steps import Where, get_step, list_history, submit
 from tests.support.studies.scrutiny_steps import sent_of

@@ -28,9 +28,9 @@ from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.postgres import PostgresStore
 from coeval.store.engines.postgres_database import PostgresDatabase, list_views
 from coeval.store.engines.postgres_schema import create_schema, list_known, mark_changed
-from coeval.store.health import Health, examine_file
 from coeval.store.migrations.registry import migrations
 from coeval.store.queries.drafting.calls import StoredLedger
+from coeval.store.soundness import Soundness, examine_file
 from coeval.study import tasks
 from coeval.study.access import OPERATOR, Context
 from coeval.study.exporting.export import export_zip
@@ -135,9 +135,9 @@ def test_an_older_database_runs_the_migrations_it_lacks(empty: str, address: str
         stores = list(pool.map(PostgresStore, [empty, empty]))
     with stores[0].read() as db, closing(PostgresStore(address)) as new, new.read() as fresh:
         assert describe_postgres(db) == describe_postgres(fresh)
-        health = examine_file(db)
-        assert health.pending == () and list(health.migrations) == list_known() and health.sound
-        assert health.totals["annotator"] == 1
+        found = examine_file(db)
+        assert found.pending == () and list(found.migrations) == list_known() and found.sound
+        assert found.totals["annotator"] == 1
     for store in stores:
         store.close()
 
@@ -286,7 +286,7 @@ def test_what_was_saved_survives_the_end_of_the_server_and_saving_goes_on(
         assert list_names(store) == ["after", "before"]
 
 
-def read_everything(address: str) -> tuple[dict[str, bytes], dict[str, Any], Health]:
+def read_everything(address: str) -> tuple[dict[str, bytes], dict[str, Any], Soundness]:
     """Every file of the export of every task, the statistics of the one that is finished, and the totals."""
     store = open_store(address, read_only=True)
     context = Context(store, load_settings({}, db=address))

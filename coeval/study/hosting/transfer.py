@@ -8,9 +8,9 @@ from coeval.errors import StorageError
 from coeval.settings import is_server_address
 from coeval.store import Storage, open_store
 from coeval.store.engines.copying import Content, copy_rows, list_tables, measure
-from coeval.store.health import examine_file
 from coeval.store.queries import tasks
 from coeval.store.queries.people import people
+from coeval.store.soundness import examine_file
 
 
 def transfer(source: str, target: str) -> dict[str, Content]:

@@ -6,16 +6,15 @@ from pathlib import Path
 
 from coeval.domain import Person
 from coeval.errors import StorageError
-from coeval.store import health
-from coeval.store.health import Health
+from coeval.store.soundness import Soundness, examine_file
 from coeval.study.access import OWNERS, Context, use_case
 
 
 @use_case(OWNERS)
-def check_file(context: Context, person: Person) -> Health:
+def check_file(context: Context, person: Person) -> Soundness:
     """What the file holds, and every fault that was found in it."""
     with context.store.read() as db:
-        return health.examine_file(db)
+        return examine_file(db)
 
 
 @use_case(OWNERS)

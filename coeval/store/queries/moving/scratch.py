@@ -20,9 +20,9 @@ from coeval.store.engines.interface import Database
 from coeval.store.engines.light import Database as SqliteDatabase
 from coeval.store.engines.sqlite import Store
 from coeval.store.engines.statements import rows
-from coeval.store.health import examine_file
 from coeval.store.queries.crowd import answer_keys, plans
 from coeval.store.queries.moving.shapes import apply_up_to
+from coeval.store.soundness import examine_file
 
 MOST_ID = 10**12
 """No file of ours comes near: ids go on from the greatest."""

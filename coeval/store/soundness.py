@@ -46,7 +46,7 @@ FAULTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class Soundness:
     """What a check found: totals by table, and faults in words (none: the file is sound).
 
     What our own rules promise is looked at only where no migration is pending: an older file keeps older rules.
@@ -81,7 +81,7 @@ def _list_migrations(db: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(name for name in known if name in had), tuple(name for name in known if name not in had)
 
 
-def examine_file(db: Database) -> Health:
+def examine_file(db: Database) -> Soundness:
     """Look at the whole file: pages, references between tables, and what our own rules promise."""
     faults = _examine_pages(db) if isinstance(db, SqliteDatabase) else []
     applied, pending = _list_migrations(db)
@@ -89,4 +89,4 @@ def examine_file(db: Database) -> Health:
         faults += [f"{n:,} {name}" for name, sql in FAULTS.items() if (n := scalar(db, sql))]
     there = set(db.table_names())
     totals = {table: int(scalar(db, f"SELECT count(*) FROM {table}")) for table in COUNTED if table in there}
-    return Health(applied, pending, totals, tuple(faults))
+    return Soundness(applied, pending, totals, tuple(faults))
