@@ -29,6 +29,9 @@ from coeval.store.queries.bulk import imports
 from coeval.store.queries.drafting import drafts
 from coeval.study.importing.staging import Staging, portions
 
+OLD_KEY = "import-%"
+"""What the keys of earlier versions look like, which had no instance in them."""
+
 
 @dataclass(slots=True)
 class ImportReport:
@@ -192,6 +195,8 @@ class _Submissions:
         self.runs = runs
         self.people: dict[str, int] = {}
         self.first_scores: list[Submission] = []
+        with self.staging.context.store.read() as db:
+            self.has_old_keys = imports.has_keys_like(db, OLD_KEY)
         # the people who scrutinised one draft stand side by side in a file
         self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
 
@@ -206,11 +211,11 @@ class _Submissions:
             self.report.people = imports.count_new_people(db, self.staging.batch)
 
     def _write_portion(self, portion: Sequence[ImportedSubmission]) -> None:
-        given = {self._uid(submission): submission for submission in portion}
         with self.staging.context.store.read() as db:
-            known = imports.get_known_uids(db, given)
-            new = {uid: submission for uid, submission in given.items() if uid not in known}
-            instances = self.names.get_instances(db, (submission.instance for submission in new.values()))
+            instances = self.names.get_instances(db, (submission.instance for submission in portion))
+            given = {_key(self.staging.slug, given, instances): given for given in portion}
+            known = self._get_known(db, given)
+        new = {uid: submission for uid, submission in given.items() if uid not in known}
         self._ensure_people({submission.person: submission.group for submission in new.values()})
         built = [
             self._build(uid, submission, instances[submission.instance]) for uid, submission in new.items()
@@ -224,6 +229,14 @@ class _Submissions:
             imports.record_submissions(db, self.staging.batch, built)
         self.report.submissions += len(new)
         self.report.unchanged += len(portion) - len(new)
+
+    def _get_known(self, db: Database, keys: Collection[str]) -> set[str]:
+        """Those of the keys that something is stored under, by either form of them."""
+        known = imports.get_known_uids(db, keys)
+        if self.has_old_keys:
+            older = {_old_key(key): key for key in keys}
+            known |= {older[key] for key in imports.get_known_uids(db, older)}
+        return known
 
     def _first_score(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
         """The score before the draft was shown, saved when the work on it began."""
@@ -247,12 +260,6 @@ class _Submissions:
                     group = groups[name] or self.source.group
                     self.people[name] = imports.add_person(db, self.staging.batch, name, group).id
 
-    def _uid(self, given: ImportedSubmission) -> str:
-        rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]
-        content = [self.staging.slug, given.person, given.instance, given.criterion, given.score, rows,
-                   given.opened_at, given.submitted_at, given.arm, given.run]  # fmt: skip
-        return "import-" + hashlib.sha256(to_json(content).encode()).hexdigest()
-
     def _build(self, uid: str, given: ImportedSubmission, instance: int) -> Submission:
         criterion = self.names.get_criterion(given.criterion)
         run = self.runs.get(given.run)
@@ -272,6 +279,23 @@ class _Submissions:
             submitted_at=given.submitted_at,
             uid=uid,
         )
+
+
+def _key(slug: str, given: ImportedSubmission, instances: Mapping[str, int]) -> str:
+    """The key of a submission: what its file says of it, so that the same again is known.
+
+    It begins with the number of its instance. The work on one instance stands side by side in a file, and its keys then
+    stand side by side in the index: a portion changes few of its pages, however large it is.
+    """
+    rows = [[row.kind, row.action, row.draft_row, row.reason, row.text] for row in given.rows]
+    content = [slug, given.person, given.instance, given.criterion, given.score, rows,
+               given.opened_at, given.submitted_at, given.arm, given.run]  # fmt: skip
+    return f"{instances[given.instance]}-import-{hashlib.sha256(to_json(content).encode()).hexdigest()}"
+
+
+def _old_key(key: str) -> str:
+    """The key that earlier versions gave the same submission."""
+    return key.partition("-")[2]
 
 
 def _shown_score(given: ImportedSubmission, draft: Draft | None) -> float | None:

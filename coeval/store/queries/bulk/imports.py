@@ -70,6 +70,11 @@ def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
     return known
 
 
+def has_keys_like(db: Database, pattern: str) -> bool:
+    """Whether the key of any submission is like this, ``%`` standing for any letters."""
+    return bool(scalar(db, "SELECT EXISTS (SELECT 1 FROM submission WHERE uid LIKE ?)", [pattern]))
+
+
 def record_submissions(db: Database, batch: int, submissions: Sequence[Submission]) -> None:
     """Append submissions with their rows, each as the next revision of its evaluation."""
     at = now()
