@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from coeval.datasets.tables.instances import MAX_NAME
 from coeval.datasets.tables.table import Table, match_columns, require_columns
@@ -20,6 +20,9 @@ RATING_FIELDS = (
     "probabilities",
 )  # fmt: skip
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
+
+MOST_KNOWN = 10_000
+"""Rows remembered to read those like them by."""
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -65,9 +68,27 @@ def load_ratings(table: Table, mapping: Mapping[str, str] | None) -> Iterator[Ra
     require_columns(table, columns, ("instance", "criterion", "score"))
     if not {"annotator", "run"} & set(columns):
         require_columns(table, columns, ("annotator",))
-    for row in table.rows():
-        texts = {field: row.cells[column].strip() for field, column in columns.items()}
-        yield _Reader(table, columns, row.line, texts).read()
+    return _read_rows(table, columns)
+
+
+def _read_rows(table: Table, columns: Mapping[str, str]) -> Iterator[Rating]:
+    """A rating of each row. Most rows differ from one before in their instance alone: that one says the rest."""
+    at = columns["instance"]
+    others = [column for field, column in columns.items() if field != "instance"]
+    known: dict[tuple[str, ...], tuple[Any, ...]] = {}
+    for line, cells, _ in table.rows():
+        key = tuple([cells[column] for column in others])
+        rest = known.get(key)
+        instance = cells[at].strip()
+        if rest is not None and 0 < len(instance) <= MAX_NAME:
+            yield Rating(table, line, instance, *rest)
+            continue
+        texts = {field: cells[column].strip() for field, column in columns.items()}
+        rating = _Reader(table, columns, line, texts).read()
+        if len(known) == MOST_KNOWN:
+            known.clear()
+        known[key] = rating[3:]
+        yield rating
 
 
 @dataclass(frozen=True, slots=True)

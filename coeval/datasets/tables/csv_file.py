@@ -26,11 +26,16 @@ def open_table(path: Path) -> Table:
     _, header = next(_records(path, separator), (1, []))
     columns = check_header(path.name, "line", header)
 
+    name, width = path.name, len(columns)
+
     def rows() -> Iterator[Row]:
         for line, cells in islice(_records(path, separator), 1, None):
-            yield fit_cells(path.name, "line", line, columns, cells)
+            if len(cells) == width:
+                yield Row(line, dict(zip(columns, cells, strict=True)))
+            else:
+                yield fit_cells(name, "line", line, columns, cells)
 
-    return Table(path.name, columns, rows)
+    return Table(name, columns, rows)
 
 
 def _guess_separator(header: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from coeval.datasets.text import check_text, is_sound, reading, shorten
 from coeval.errors import InputError
@@ -38,8 +39,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 """For each field, the column names that mean it, the likeliest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of a table; ``line`` is where it begins in the file, counted from 1.
 
     ``nested`` are the columns whose cell is the JSON text of a list or an object.
@@ -65,19 +65,20 @@ class Table:
         count = 0
         with reading(self.name):
             for row in self.records():
-                if any(map(str.strip, row.cells.values())):
+                text = "".join(row.cells.values())
+                if text and not text.isspace():
                     count += 1
-                    yield self._check(row, count)
+                    self._check(row, text, count)
+                    yield row
         if not count:
             raise InputError(f"{self.name}: has no rows below its header; add at least one.")
 
-    def _check(self, row: Row, count: int) -> Row:
+    def _check(self, row: Row, text: str, count: int) -> None:
         if count > MAX_ROWS:
             raise InputError(f"{self.name}: has more than {MAX_ROWS:,} rows; split it, import the parts.")
-        if not is_sound("".join(row.cells.values())):  # what is sound together is so apart
-            for column, text in row.cells.items():
-                check_text(text, self.place(row.line, column))
-        return row
+        if not is_sound(text):  # what is sound together is so apart
+            for column, cell in row.cells.items():
+                check_text(cell, self.place(row.line, column))
 
     def place(self, line: int, column: str) -> str:
         """Where a cell stands, as the user finds it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Generic, TypeVar, get_type_hints
 
 Stored = TypeVar("Stored")
@@ -30,16 +31,14 @@ class Record(Generic[Stored]):
         self._nullable = frozenset(may_be_null)
         names = [field.name for field in fields(kind) if field.name not in elsewhere]  # type: ignore[arg-type]
         self._columns = {name: (renamed or {}).get(name, name) for name in names}
+        self.columns = tuple(self._columns.values())
+        self._read = attrgetter(*names)
         hints = get_type_hints(kind)
         self._makers = {name: maker for name in names if (maker := _maker(hints[name])) is not None}
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._columns.values())
-
     def to_row(self, stored: Stored) -> dict[str, Any]:
         """The values of an object by column."""
-        values = {column: getattr(stored, name) for name, column in self._columns.items()}
+        values = dict(zip(self.columns, self._read(stored), strict=True))
         for name in self._nullable:
             values[self._columns[name]] = values[self._columns[name]] or None
         return values

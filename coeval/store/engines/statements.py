@@ -102,8 +102,11 @@ def continue_ids(db: Database, table: str) -> None:
         )
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def chunks(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:

@@ -33,7 +33,9 @@ def test_keys_of_an_instance_stand_side_by_side(context: Context, owner: Person,
     assert first == second != third and first.isdigit() and third.isdigit()
 
 
-def test_work_that_an_earlier_version_imported_is_known(context: Context, owner: Person, tmp_path: Path) -> None:
+def test_work_that_an_earlier_version_imported_is_known(
+    context: Context, owner: Person, tmp_path: Path
+) -> None:
     path = write_study(tmp_path)
     import_file(context, owner, path, "answers")
     with context.store.write() as db:
