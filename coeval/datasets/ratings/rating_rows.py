@@ -21,7 +21,7 @@ RATING_FIELDS = (
 )  # fmt: skip
 """The fields of a rating: by a person (``annotator``) or by a model (``run``)."""
 
-MOST_KNOWN = 10_000
+MOST_KNOWN = 2_000
 """Rows remembered to read those like them by."""
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")

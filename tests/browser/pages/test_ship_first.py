@@ -49,7 +49,9 @@ def test_a_consent_that_waits_says_so_and_goes_on_when_it_is_sent_again(
         with Running(context) as server:
             page.goto(f"{server.url}/s/demo?{urllib.parse.urlencode(query(1))}")
             page.get_by_role("button", name="I agree").click()
-            expect(page.get_by_text("What you sent is stored, but after 0.5 seconds its backup")).to_be_visible()
+            expect(
+                page.get_by_text("What you sent is stored, but after 0.5 seconds its backup")
+            ).to_be_visible()
             assert faults_in_both_themes(page) == [] and page.get_by_role("link").count() == 0
             keeper.start()
             page.reload()  # Chromium asks a person first whether it may send the form again
