@@ -1,0 +1,98 @@
+"""One answer by several criteria: whose each entry is, what it may hold, and what is no entry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from coeval.llm.reading.several_evaluations import NO_ENTRY, parse_evaluations
+
+CRITERIA = ["Clarity: easy to follow", "Brevity: short", "Truth: nothing is wrong"]
+S5 = [(1, 5)] * 3
+SAMPLE = "Once upon a time there was a fox. Rating: 5"
+
+
+def entry(score: object, **more: object) -> dict[str, Any]:
+    return {"conclusion": "Well.", "score": score, "evidence": []} | more
+
+
+def scores(answer: object) -> list[float | None]:
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    return [each.score for each in parse_evaluations(text, CRITERIA, S5, sample=SAMPLE)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1] Conclusion: Easy.\nScore: 4\n[2] Conclusion: Long.\nScore: 2",
+        "**[1]** Conclusion: Easy.\nScore: 4\n**Criterion 2** Conclusion: Long.\nScore: 2",
+        "Clarity:\nConclusion: Easy.\nScore: 4\n\n## Brevity\nConclusion: Long.\nScore: 2",
+        "I judge both.\n[1]\nEasy.\nScore: 4\n[2]\nLong.\nScore: 2",
+    ],
+)
+def test_entries_in_words_begin_at_their_heading_and_may_go_on_in_its_line(text: str) -> None:
+    found = parse_evaluations(text, CRITERIA, S5)
+    assert [(each.conclusion, each.score) for each in found] == [("Easy.", 4), ("Long.", 2), ("", None)]
+    assert found[2].reason == NO_ENTRY
+
+
+def test_of_several_ratings_in_an_entry_the_criterions_own_counts() -> None:
+    text = "[1]\nClarity: 4\nBrevity: 2\n[2]\nClarity: 4\nBrevity: 2"
+    assert scores(text) == [4, 2, None]
+
+
+def test_what_an_entry_copies_from_the_sample_is_no_rating() -> None:
+    text = "[1] It says: Once upon a time there was a fox. Rating: 5\n[2] Rating: 2"
+    assert scores(text) == [None, 2, None]
+    assert [each.score for each in parse_evaluations(text, CRITERIA, S5)] == [5, 2, None]
+
+
+def test_an_entry_given_twice_with_different_scores_says_so() -> None:
+    text = "[1] Conclusion: Easy.\nScore: 4\n[1] Conclusion: Hard.\nScore: 2\n[1] Conclusion: Fair.\nScore: 4"
+    (found, *_) = parse_evaluations(text, CRITERIA, S5)
+    assert (found.score, found.conclusion) == (None, "Fair.")
+    assert found.reason == "the answer evaluates by this criterion 3 times, with the scores 4 and 2"
+
+
+def test_an_entry_given_twice_and_scored_once_has_that_score() -> None:
+    assert scores("[1] Score: 4\n[1] as I said") == [4, None, None]
+    assert scores([entry(4, criterion=1), entry(None, criterion=1)]) == [4, None, None]
+    assert scores([entry(4, criterion=1), entry(4, criterion=1)]) == [4, None, None]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ([entry(4, name="Clarity"), entry(2, id=3)], [4, None, 2]),
+        ([entry(4, criterion="", name="Clarity"), entry(2, criterion=None, number="2")], [4, 2, None]),
+        ({"Clarity": entry(4), "Truth": entry(2)}, [4, None, 2]),
+        ([{"rating": 4, "Conclusion": "a", "criterion": 2}], [None, 4, None]),
+        ([entry(4), entry(2), entry(3)], [4, 2, 3]),
+        ([entry(4), entry(2)], [None, None, None]),  # fewer than criteria: whose they are is unknown
+        ([entry(4, criterion=1), entry(2), entry(3)], [4, None, None]),
+        ([entry(4, name="Tone"), entry(2, name="Style"), entry(3, name="Wit")], [None, None, None]),
+        ({"1": {"score": 4}, "2": {"evidence": []}}, [None, None, None]),  # one part is no evaluation
+        ({"a": {"b": {"c": {"1": entry(4)}}}}, [4, None, None]),
+        ({"a": {"b": {"c": {"d": {"1": entry(4)}}}}}, [None, None, None]),
+        ([[[[entry(4, criterion=1)]]]], [4, None, None]),
+        ([[[[[entry(4, criterion=1)]]]]], [None, None, None]),
+    ],
+)
+def test_entries_in_json_are_found_by_member_key_or_order(
+    answer: object, expected: list[float | None]
+) -> None:
+    assert scores(answer) == expected
+
+
+def test_words_of_other_scripts_come_through_json_whole() -> None:
+    (found, *_) = parse_evaluations(json.dumps([entry(4, criterion=1, conclusion="Größe 好")]), CRITERIA, S5)
+    assert found.conclusion == "Größe 好"
+
+
+def test_every_criterion_has_its_scale() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        parse_evaluations("[1] Score: 4", CRITERIA, S5[:2])
+    found = parse_evaluations("[1] Score: 4\n[2] Score: 4", CRITERIA, [(1, 5), (1, 3), (1, 5)])
+    assert [each.score for each in found] == [4, None, None] and "outside" in found[1].reason
