@@ -22,6 +22,7 @@ MAX_EXPLANATION = 4000
 
 _EXPLANATION = re.compile(r"\b(?:explanation|rationale|reason(?:ing)?)[\"']?\s*[:：]", re.I)
 _EVIDENCE = re.compile(r"\b(?:evidence|quotes?|quotations?)[\"']?\s{0,5}[:：]", re.I)
+_WORDS = ("explanation", "reason", "rationale")
 _QUOTATION = re.compile(r'["“]([^"“”]{3,1000})["”]')
 _NOTHING = re.compile(r"\W*(?:none|n/?a|no evidence|not applicable)?\W*", re.I)
 _BLANK = re.compile(r"<\s{0,3}(-?\d[\d.]{0,9})\s{0,3}>")
@@ -93,7 +94,7 @@ def _json_entries(text: str, criteria: Sequence[str], sample: str) -> dict[int, 
     for name, members in (pair for value in own for pair in _walk(value, 0)):
         index = index_of(name or str(members.get("criterion", members.get("name", ""))), criteria)
         if index is not None:
-            words = members.get("explanation", members.get("reason", members.get("rationale", "")))
+            words = next((members[part] for part in _WORDS if members.get(part)), "")
             said = f"Score: {members.get('score', members.get('rating'))} Explanation: {words}"
             entries.setdefault(
                 index, _Entry(said, json_evidence(members.get("evidence", members.get("quotes"))))

@@ -124,7 +124,7 @@ def t_interval(value: float, se: float, df: float, confidence: float) -> dict[st
     return {
         "se": se,
         "ci_low": float(value - half),
-        "ci_high": float(min(1.0, value + half)),
+        "ci_high": float(np.minimum(1.0, value + half)),
         "p_value": 2 * min(tail, 1 - tail),
         "p_one_sided": tail,
         "confidence": confidence,

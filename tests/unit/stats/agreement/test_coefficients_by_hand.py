@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 from coeval.stats import (
     agreement_weights,
@@ -275,3 +276,24 @@ def test_percent_agreement_beside_alpha_of_more_values_than_fit_a_table() -> Non
     table[1:, :10] = table[0, :10]
     table[1, 10:25] = table[0, 10:25]
     assert krippendorff_alpha(table, "nominal").percent_agreement == pytest.approx(0.3)
+
+
+def test_the_p_value_of_agreement_below_chance_is_two_sided() -> None:
+    """The table [[1, 4], [3, 2]]: kappa is negative, so the tail above it is more than half."""
+    found = cohen_kappa(table=[[1, 4], [3, 2]])
+    above = scipy_stats.t.sf(found / found.se, 9)
+    assert found < 0 and above > 0.5
+    assert found.details["p_one_sided"] == pytest.approx(above)
+    assert found.p_value == pytest.approx(2 * (1 - above))
+    assert found.details["interval_kind"] == "linearised over units, t"
+    assert cohen_kappa(table=[[4, 1], [2, 3]]).p_value == pytest.approx(
+        2 * cohen_kappa(table=[[4, 1], [2, 3]]).details["p_one_sided"]
+    )
+
+
+def test_certain_agreement_has_no_error_and_one_unit_has_no_interval() -> None:
+    certain, one = cohen_kappa(table=[[4, 0], [0, 3]]), gwet_ac([[1], [2]])
+    assert (certain, certain.se, certain.p_value, certain.ci) == (1, 0, 0, (1, 1))
+    assert math.isnan(one.se) and np.isnan(one.ci).all() and math.isnan(one.p_value)
+    two = percent_agreement([[1, 1], [2, 1]])
+    assert two.ci_low == pytest.approx(0.5 - 12.7062047 * 0.5)  # t with one degree of freedom
