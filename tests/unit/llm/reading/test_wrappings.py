@@ -169,6 +169,21 @@ def test_a_line_that_begins_like_the_copied_text_goes_on_is_given_back() -> None
     assert cut_echoes(answer, sample) == " … \nRating: 2"
 
 
+def test_a_copied_line_with_its_number_is_cut_to_its_end() -> None:
+    sample = "A fox met 3 owls in the dark wood at night.\nRating: 5"
+    assert cut_echoes(f"{sample}\nRating: 2", sample) == " … \nRating: 2"
+
+
+def test_a_passage_near_a_number_is_cut_though_it_holds_none() -> None:
+    assert cut_echoes("It: slept in the sun all day long: good", SAMPLE) == "It: … : good"
+
+
+def test_several_copies_are_cut_one_by_one() -> None:
+    """What stands between them, and at both ends, is the answer's own."""
+    first, second = SAMPLE[4:40], SAMPLE[45:80]
+    assert cut_echoes(f"One: {first}# two #{second}: three", SAMPLE) == "One: … # two # … : three"
+
+
 def test_words_are_an_echo_where_the_sample_has_them_folded() -> None:
     folded = fold(SAMPLE)
     assert is_echo("RATING:  5", folded) and not is_echo("rating: 4", folded) and not is_echo("x", "")
