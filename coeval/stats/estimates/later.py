@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 else:
     sparse, special, stats = (Later(f"scipy.{name}") for name in ("sparse", "special", "stats"))
 
-__all__ = ["Later", "sparse", "special", "stats"]
+__all__ = ["Later", "load_now", "sparse", "special", "stats"]
 """``special`` has the quantiles of every interval and loads at once; ``stats`` takes a second, so only correlations of
 values without ties ask for it."""
+
+
+def load_now() -> None:
+    """Load what the alphas of people need, where nobody waits yet: a third of what their first chart takes."""
+    for name in ("sparse", "special"):
+        import_module(f"scipy.{name}")

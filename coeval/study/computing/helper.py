@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from coeval.errors import StorageError
 from coeval.settings import bare_environment
+from coeval.stats.estimates.later import load_now
 from coeval.stats.frames import StudyFrames
 from coeval.store import Database, open_store
 from coeval.store.queries import tasks
@@ -156,6 +157,7 @@ def _send(answers: BinaryIO, error: Exception | None, answer: Any) -> None:
 
 def main() -> None:
     os.nice(NICE)
+    load_now()
     # nothing but answers may stand in what the other side reads
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
