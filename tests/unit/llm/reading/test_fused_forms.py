@@ -129,6 +129,11 @@ def test_a_row_is_its_names_and_its_labelled_cells() -> None:
     ]
 
 
+def test_a_table_may_have_no_lines_at_its_sides() -> None:
+    text = "Aspect | Score | Why\n---|---|---\nClarity | `4` | fine"
+    assert list(table_rows(text)) == [(("Clarity",), "Score: 4 Explanation: fine")]
+
+
 @pytest.mark.parametrize("head", ["Score", "rating", "Points", "Grade", "**Score** (1-5)"])
 def test_a_column_of_scores_has_many_names(head: str) -> None:
     assert scores(f"| Aspect | {head} |\n|---|---|\n| Clarity | 4 |", NAMES[:1]) == [4]

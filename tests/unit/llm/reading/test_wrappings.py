@@ -63,11 +63,18 @@ def test_only_so_many_bullets_go() -> None:
         ('a {"b": 1} c [2] d', [{"b": 1}, [2]]),
         ('{"a": {"b": [1]}}', [{"a": {"b": [1]}}]),
         ('{"a": [1, 2, ], }', [{"a": [1, 2]}]),
+        ('so {"a": [1, 2, ], } there', [{"a": [1, 2]}]),
         ("[1] and {x}", [[1]]),
+        ("words {[7]", [[7]]),
         ("no brackets", []),
         ("{'a': 1}", []),
         ('{"a": 1, "b": "cut he', [{"a": 1, "b": "cut he"}]),
         ('{"a": 1, "b": 2', [{"a": 1}]),  # the 2 may have been 25
+        ('{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": "g', [dict(a=1, b=2, c=3, d=4, e=5, f="g")]),
+        ('{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6', [dict(a=1, b=2, c=3, d=4, e=5)]),
+        ('{"a": [{"b": 1, "c": 2', [{"a": [{"b": 1}]}]),
+        ('so: {"a": [1, 2], "b": [3, 4', [[1, 2]]),
+        ('{"a": [1, 2], "b": [3, 4', [{"a": [1, 2], "b": [3]}]),
         ('{"a": [{"b": "x"}, {"c": "y', [{"a": [{"b": "x"}, {"c": "y"}]}]),
         ('{"a": "x", "b', [{"a": "x"}]),
         ('```json\n{"a": "x", "b": tru', [{"a": "x"}]),
@@ -106,8 +113,9 @@ def test_half_characters_are_replaced_at_any_depth() -> None:
         ("a<think>b", "a"),
         ("<think>a<think>b</think>c", "c"),
         ("<think>a</think>b</think>c", "b</think>c"),
+        ("<think>a</think>b</think>c<think>d</think>e", "b</think>ce"),
         ("plain", "plain"),
-        ("analysis a assistantfinal b assistantfinal c", " c"),
+        ("analysis a assistantfinal b assistantfinal c assistantfinal d", " d"),
         ("analysis a", "analysis a"),
         ("words assistantfinal b", "words assistantfinal b"),
         ("<|channel|>final<|message|>a<|end|><|channel|>final<|message|>b<|return|>c", "b"),
@@ -167,6 +175,7 @@ def test_a_line_that_begins_like_the_copied_text_goes_on_is_given_back() -> None
     sample = "A fox met 3 owls in the dark wood at night.\nRating: 5"
     answer = "A fox met 3 owls in the dark wood at night.\nRating: 2"
     assert cut_echoes(answer, sample) == " … \nRating: 2"
+    assert cut_echoes(f"Above.\n{answer}", f"Above.\n{sample}") == " … \nRating: 2"
 
 
 def test_a_copied_line_with_its_number_is_cut_to_its_end() -> None:
@@ -217,6 +226,9 @@ TEXT = "In the morning the old fox went quietly down to the river with 3 friends
         ("the river with 3 friends, and it did not rain", "the river with 3 friends, and it did not rain"),
         ("the river with 4 friends, and it did not rain", None),
         ("the river with 3 friends, and it did now rain", None),
+        ("n the morning the old fox went quietly", "In the morning the old fox went quietly"),
+        ("ds, and it did not rain", "friends, and it did not rain"),
+        ("with 3 friends, and it did not ra", "with 3 friends, and it did not rain"),
         ("with three cats they all flew up to the far moon", None),
         ("the old fox went dow", None),
     ],
