@@ -11,7 +11,6 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, ClassVar
 
 import gradio as gr
@@ -172,8 +171,9 @@ class Tab(Panel):
         """What ``outputs`` show for a task, or for no task where ``slug`` is ""."""
 
     def load_on(self, *events: Event) -> None:
-        """Have each of these load the tab, one load at a time: of two side by side, the last to end would show."""
-        self.on(partial(gr.on, events), self.load, trigger_mode="always_last")
+        """Have each of these load the tab."""
+        for event in events:
+            self.on(event, self.load)
 
 
 class StudyTab(Tab):

@@ -57,8 +57,12 @@ class TasksTab(Tab):
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
     def load_on(self, *events: Event) -> None:
-        # the picker also moves by itself: at the start, and when a task is copied, archived or imported
-        self.on(partial(gr.on, [*events, self.task.change]), self.load, [self.of], trigger_mode="always_last")
+        # One event for all that moves the picker, which it also does by itself: at the start, and when a task is
+        # copied, archived or imported. Of two that load the form side by side the later answer would stand, over what
+        # was typed meanwhile. People's own choice (``task.input``) comes with a change: with both, Gradio would ask
+        # every tab twice.
+        opened, *_ = events
+        self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 
     def load(self, person: Person, slug: str, of: str | None = None) -> Update:
         """The task; ``of`` is the one that the form shows ("" a new one), whose texts may be half changed."""
