@@ -16,6 +16,8 @@ from coeval.stats.rating_matrix import Codes, Numbers, Ratings, RatingsLike, par
 PEOPLE = (1, 2, 3, 4, 5, 7, 10)
 """For so many people a D-study says how well their mean would agree."""
 
+NO_MEANS, ALL_SAME = "the units' means do not vary", "every rating is the same"
+
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
 
@@ -255,9 +257,13 @@ def _f_limits(squares: _Squares, confidence: float) -> tuple[float, float]:
     return f / float(special.fdtri(d1, d2, tail)), f * float(special.fdtri(d2, d1, tail))
 
 
+def _without_spread(squares: _Squares) -> str:
+    return NO_MEANS if max(squares.between, squares.raters, squares.error) > 0 else ALL_SAME
+
+
 def _single(squares: _Squares, confidence: float) -> Estimate:
     if squares.between <= 0 and squares.within <= 0:
-        return Estimate.undefined("every rating is the same")
+        return Estimate.undefined(_without_spread(squares))
     k = squares.k
     value = (squares.between - squares.within) / (squares.between + (k - 1) * squares.within)
     low, high = ((f - 1) / (f + k - 1) if np.isfinite(f) else 1.0 for f in _f_limits(squares, confidence))
@@ -266,7 +272,7 @@ def _single(squares: _Squares, confidence: float) -> Estimate:
 
 def _mean(squares: _Squares, confidence: float) -> Estimate:
     if squares.between <= 0:
-        return Estimate.undefined("the units' means do not vary")
+        return Estimate.undefined(NO_MEANS)
     low, high = (1 - 1 / f for f in _f_limits(squares, confidence))
     return Estimate(1 - squares.within / squares.between, ci_low=low, ci_high=high, **_f_test(squares))
 
@@ -276,16 +282,15 @@ def _absolute(s: _Squares, confidence: float) -> dict[str, Estimate]:
     scale = s.between + s.k * (s.raters + s.error)
     bottom = _settled(s.between + (s.k - 1) * s.error + s.k * (s.raters - s.error) / s.n, scale)
     if not bottom > 0:
-        return dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined("every rating is the same"))
+        return dict.fromkeys(("ICC(2,1)", "ICC(2,k)"), Estimate.undefined(_without_spread(s)))
     single = (s.between - s.error) / bottom
     low, high = _absolute_limits(s, single, confidence)
     spread, test = _settled(s.between + (s.raters - s.error) / s.n, scale), _f_test(s)
     mean = (s.between - s.error) / spread if spread > 0 else np.nan
     stepped = {"ci_low": _stepped_up(low, s.k), "ci_high": _stepped_up(high, s.k)}
-    reason = None if spread > 0 else "the units' means do not vary"
     return {
         "ICC(2,1)": Estimate(single, ci_low=low, ci_high=high, **test),
-        "ICC(2,k)": Estimate(mean, reason=reason, **stepped, **test),
+        "ICC(2,k)": Estimate(mean, reason=None if spread > 0 else NO_MEANS, **stepped, **test),
     }
 
 

@@ -18,7 +18,9 @@ _LEGEND = re.compile(
     r"(?<![\d.])(?P<n>-?\d{1,4})\s*(?:=|:|\(|means|is|[-–—])\s*[\"'“]?(?P<word>[^\d,;.()=\"”\n]{1,60}?)\s*"
     r"(?=[\"'”]?\s*(?:[,;.)\n]|$))"
 )
-_REVERSED = re.compile(r"(?P<word>[^\W\d_][^\d,;.()=\n]{0,40}?)\s*(?:=\s*|\(\s*)(?P<n>-?\d{1,4})(?![\d.%])")
+_REVERSED = re.compile(
+    r"(?P<word>[^\W\d_][^\d,;.()=:：\n]{0,40}?)\s*(?:=\s*|\(\s*)(?P<n>-?\d{1,4})(?![\d.%])"
+)
 
 
 def criterion_names(criterion: str) -> tuple[str, ...]:

@@ -399,3 +399,19 @@ def test_a_difference_leaves_out_a_document_on_both_sides() -> None:
     assert found == pytest.approx(whole)
     assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
     assert (found.details["clusters"], found.paired) == (6, True)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_difference_over_documents_takes_each_unit_that_either_pairs(level: str) -> None:
+    """The third document has a single rating on either side, so it is none; the other side knows no 5."""
+    table, other = even_table(), np.minimum(even_table(2), 4)
+    table[1:, 5] = table[1:, 0] = other[:2, 5] = other[0, 0] = other[1:, 9] = np.nan
+
+    def gap(kept: np.ndarray) -> float:
+        return package_alpha(table[:, kept], level) - package_alpha(other[:, kept], level)
+
+    gaps = [gap(place != DOCUMENTS) for place in (0, 1, 3, 4, 5)]
+    found = alpha_difference(table, other, level, clusters=DOCUMENTS, confidence=0.8)
+    wanted = wanted_interval(gap(DOCUMENTS >= 0), gaps, 0.8)
+    assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
+    assert (found.details["clusters"], found.details["resampled"]) == (5, "units")

@@ -102,10 +102,10 @@ def test_units_that_are_kept_keep_their_names_and_ratings() -> None:
 
 
 def test_two_sets_of_ratings_are_drawn_over_the_units_that_either_pairs() -> None:
-    a = parse_ratings([[1, 1, 2, None], [1, 2, None, None]])
-    b = parse_ratings([[3, None, 4, 3], [4, None, 4, None]])
+    a = parse_ratings([[1, 1, 2, None, 2], [1, 2, None, None, None]])
+    b = parse_ratings([[3, None, 4, 3, None], [4, None, 4, None, 3]])
     first, second = sample_both(a, b)
-    assert first.times.sum() == second.times.sum() == 3  # the fourth unit is paired in neither
+    assert first.times.sum() == second.times.sum() == 3  # the last two units are paired in neither
     weights = first.times[None, :].astype(float)
     alphas = [sample.alphas(weights, "nominal")[0][0] for sample in (first, second)]
     assert alphas == pytest.approx([package_alpha(side.table(), "nominal") for side in (a, b)])
@@ -124,6 +124,77 @@ def test_every_replicate_is_alpha_of_as_many_units_drawn_with_replacement(fine: 
     assert found.distribution.mean() == pytest.approx(np.mean(drawn), abs=0.03)
     assert found.distribution.std() == pytest.approx(np.std(drawn), rel=0.15)
     assert (found.replicates, found.replicates_left_out, found.details["n_units"]) == (1500, 0, 13)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_interval_of_the_replicates_is_corrected_and_accelerated(level: str) -> None:
+    """Efron's acceleration, sum d^3 / 6 (sum d^2)^1.5 of the distances of alpha without each unit from their mean.
+
+    The quantiles are widened to Student's t with n - 1 degrees of freedom and sqrt(n / (n - 1)). Near-continuous
+    scores have no acceleration.
+    """
+    units = np.delete(table_of(False), 8, axis=1)
+    without = np.array([package_alpha(np.delete(units, unit, axis=1), level) for unit in range(13)])
+    gap = without.mean() - without
+    bend = (gap**3).sum() / (6 * (gap**2).sum() ** 1.5)
+    for table, n, acceleration in ((table_of(False), 13, bend), (table_of(True, 20), 19, 0.0)):
+        found = bootstrap_alpha(table, level, seed=2)
+        drawn = found.distribution
+        bias = scipy_stats.norm.ppf((drawn < found).mean() + (drawn == found).mean() / 2)
+        wide = bias + math.sqrt(n / (n - 1)) * scipy_stats.t.ppf([0.025, 0.975], n - 1)
+        levels = scipy_stats.norm.cdf(bias + wide / (1 - acceleration * wide))
+        assert found.ci == pytest.approx(tuple(np.quantile(drawn, levels)))
+    assert abs(bend) > 0.005
+
+
+def test_what_is_left_open_is_a_thousand_draws_of_seed_nought() -> None:
+    table = table_of(False)
+    for found, asked in (
+        (bootstrap_alpha(table), bootstrap_alpha(table, "ordinal", replicates=1000, seed=0)),
+        (
+            alpha_difference(table, table[:2]),
+            alpha_difference(table, table[:2], "ordinal", replicates=1000, seed=0),
+        ),
+    ):
+        assert found.details["replicates"] == 1000 and found.details["confidence"] == 0.95
+        assert found.ci == asked.ci and found.details["level"] == "ordinal"
+
+
+def test_no_draw_has_no_shares_below_the_lines() -> None:
+    found = bootstrap_alpha(table_of(False), replicates=0)
+    assert len(found.distribution) == 0 and np.isnan(found.ci).all()
+    assert math.isnan(found.p_below_667) and math.isnan(found.p_below_800)
+
+
+def test_words_are_in_the_order_they_are_given_however_they_are_resampled() -> None:
+    """Words in an order have the intervals of the numbers in their place."""
+    names = {1.0: "poor", 2.0: "fair", 3.0: "good", 4.0: "best", 5.0: "all"}
+    table, order = table_of(False), list(names.values())
+    words = [[names.get(score) for score in row] for row in table]
+    for statistic in (bootstrap_alpha, jackknife_alpha):
+        assert statistic(words, value_domain=order).ci == pytest.approx(statistic(table).ci)
+    for sides in ((words, words[:2]), (words[:2], words)):
+        numbers = [table[: len(side)] for side in sides]
+        assert alpha_difference(*sides, value_domain=order).ci == pytest.approx(alpha_difference(*numbers).ci)
+
+
+def test_confidence_is_that_of_intervals_over_clusters() -> None:
+    table, clusters = table_of(False), np.arange(14) // 2
+    found = bootstrap_alpha(table, clusters=clusters, confidence=0.5)
+    assert found.details["confidence"] == 0.5
+    assert found.ci == pytest.approx(jackknife_alpha(table, clusters=clusters, confidence=0.5).ci)
+
+
+def test_draws_that_overshoot_are_drawn_anew_each_for_itself() -> None:
+    """Where every row has more units than are due, every row is drawn again, and no two rows need be alike."""
+
+    class Overshooting(np.random.Generator):
+        def poisson(self, *_: Any, size: Any = None) -> Any:
+            return np.full(size, 1000)
+
+    (rows,) = draw_weights(np.array([30, 50, 20]), 400, Overshooting(np.random.PCG64(1)))
+    assert (rows.sum(axis=1) == 100).all() and len(np.unique(rows, axis=0)) > 100
+    assert rows.mean(axis=0) == pytest.approx([30, 50, 20], abs=1)  # a standard error is a quarter at most
 
 
 def test_no_paired_unit_gives_no_interval_but_a_reason() -> None:
@@ -158,6 +229,34 @@ def test_ratings_of_other_units_are_drawn_apart_unless_asked_for() -> None:
     wanted = package_alpha(frame.to_numpy(), "ordinal") - package_alpha(fewer.to_numpy(), "ordinal")
     assert (apart, together) == pytest.approx((wanted, wanted))
     assert apart.se != together.se
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("level", ["nominal", "interval"])
+def test_a_difference_varies_as_alphas_of_units_drawn_anew(level: str, paired: bool) -> None:
+    """Its error against draws put together unit by unit, the same units on both sides or others."""
+    table = table_of(False)
+    units, few = np.delete(table, 8, axis=1), np.delete(table, 8, axis=1)[:2]
+    found = alpha_difference(table, table[:2], level, replicates=1500, seed=1, paired=paired)
+    rng, drawn = np.random.default_rng(9), []
+    for _ in range(300):
+        first = rng.integers(0, 13, 13)
+        second = first if paired else rng.integers(0, 13, 13)
+        drawn.append(package_alpha(units[:, first], level) - package_alpha(few[:, second], level))
+    assert found.se == pytest.approx(np.nanstd(drawn), rel=0.2)
+    assert found.ci_low < found < found.ci_high
+    again = alpha_difference(table, table[:2], level, replicates=1500, seed=1, paired=paired)
+    assert again.ci == found.ci
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_near_continuous_units_that_one_side_alone_pairs_are_drawn_for_both(level: str) -> None:
+    table = table_of(True, 20)
+    fewer = table.copy()
+    fewer[1:, [0, 19]] = np.nan
+    wanted = package_alpha(table, level) - package_alpha(fewer, level)
+    found = alpha_difference(table, fewer, level, replicates=40)
+    assert found == pytest.approx(wanted) and found.ci_low < found.ci_high
 
 
 def test_a_difference_with_an_undefined_side_names_the_first_or_the_second() -> None:

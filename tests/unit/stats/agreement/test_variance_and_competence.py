@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats as scipy_stats
 
 from coeval.stats import dawid_skene, icc
 from coeval.stats.agreement.icc import FORMS, PEOPLE, variance_components
@@ -109,9 +110,70 @@ def test_the_limits_of_one_way_and_consistency_by_hand() -> None:
 
 
 def test_the_interval_of_icc2k_is_that_of_icc21_stepped_up() -> None:
-    found = icc(JUDGES)
-    stepped = [4 * end / (1 + 3 * end) for end in found.icc21.ci]
-    assert found.icc2k.ci == pytest.approx(stepped)
+    """Below -1 / (k - 1), which is -1 of two people, there is no lower bound."""
+    for table in (JUDGES, np.vstack([JUDGES[0, ::-1], JUDGES[1:]])):
+        found = icc(table)
+        stepped = [4 * end / (1 + 3 * end) for end in found.icc21.ci]
+        assert found.icc2k.ci == pytest.approx(stepped)
+    assert found.icc21.ci_low < 0
+    against = icc([[1, 2, 3], [3, 1, 2]])
+    high = against.icc21.ci_high
+    assert against.icc21.ci_low < -1 and against.icc2k.ci == pytest.approx((-math.inf, 2 * high / (1 + high)))
+
+
+def test_a_finer_scale_and_one_far_from_nought_have_the_same_correlations() -> None:
+    whole = icc(JUDGES)
+    for found in (icc(JUDGES / 100), icc(JUDGES + 1e8)):
+        for form in FORMS:
+            assert found[form] == pytest.approx(whole[form], abs=1e-6)
+            assert found[form].ci == pytest.approx(whole[form].ci, abs=1e-6)
+            assert found[form].details["p_value"] == pytest.approx(whole[form].details["p_value"], abs=1e-9)
+    assert whole.icc11.p_value == pytest.approx(scipy_stats.f.sf(1.794678, 5, 18), abs=1e-6)
+    assert whole.icc3k.p_value == pytest.approx(scipy_stats.f.sf(11.027248, 5, 15), abs=1e-6)
+
+
+def test_people_who_agree_in_all_have_correlations_of_one_and_such_limits() -> None:
+    found = icc([[1, 2, 2], [1, 2, 2]])
+    for form in ("ICC(1,1)", "ICC(3,1)", "ICC(1,k)", "ICC(3,k)"):
+        assert found[form] == 1 and found[form].ci == (1, 1) and found[form].f == math.inf
+
+
+def test_people_who_always_differ_correlate_by_minus_one_and_have_no_mean() -> None:
+    """[[1, 2], [2, 1]]: nothing between the units, half a point squared within each; (0 - 1/2) / (0 + 1/2)."""
+    found = icc([[1, 2], [2, 1]])
+    assert (found.icc11, found.icc31, found.icc11.f) == pytest.approx((-1, -1, 0))
+    for form in (found.icc1k, found.icc2k, found.icc3k):
+        assert math.isnan(form) and form.reason == "the units' means do not vary"
+
+
+def test_ratings_all_the_same_have_no_correlation() -> None:
+    found = icc([[2, 2, 2], [2, 2, 2]])
+    for form in ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(2,k)"):
+        assert math.isnan(found[form]) and found[form].reason == "every rating is the same"
+
+
+def test_people_who_differ_by_the_same_everywhere_did_not_all_rate_the_same() -> None:
+    """[[1, 1], [2, 2]]: one way the half a point within each unit is all; two ways it is the people's."""
+    found = icc([[1, 1], [2, 2]])
+    assert found.icc11 == -1
+    assert (found.icc21, found.icc2k) == (0, 0)
+    assert found.icc31.reason == found.icc3k.reason == "the units' means do not vary"
+
+
+def test_the_rest_of_an_uneven_table_is_that_of_least_squares() -> None:
+    """Scores less a term for each item and one for each person, over the ratings less the terms that are free."""
+    nan = np.nan  # the third rated nothing and the last one item; two items have one rating each
+    table = np.array([[1, 2, 4, 4, 5, 2], [2, 2, 5, nan, 4, nan], [nan] * 6, [3, *[nan] * 5]])
+    rated = np.isfinite(table)
+    person, item = np.nonzero(rated & (rated.sum(axis=0) > 1))
+    terms = np.hstack([np.eye(6)[item], np.eye(4)[person]])
+    fitted, _, rank, _ = np.linalg.lstsq(terms, table[person, item], rcond=None)
+    rest = ((table[person, item] - terms @ fitted) ** 2).sum() / (len(item) - rank)
+    found = variance_components(table)
+    assert found.residual == pytest.approx(rest) and found.residual > 0
+    assert (found.n_items, found.n_people) == (4, 3)
+    assert icc(table).icc21 == pytest.approx(icc(table[[0, 1, 3]]).icc21)
+    assert icc(table).icc21.details["n_annotators"] == 3
 
 
 # --- Dawid and Skene --------------------------------------------------------------------------------------
@@ -138,6 +200,53 @@ def test_without_a_step_the_vote_shares_stand() -> None:
     found = dawid_skene([[1, 2, 2], [1, 1, 2], [1, 2, 1]], max_iterations=0)
     assert found.posteriors == pytest.approx(np.array([[1, 0], [1 / 3, 2 / 3], [1 / 3, 2 / 3]]))
     assert (found.n_iterations, found.converged) == (0, False)
+
+
+def test_an_item_that_one_labelled_counts_as_one_and_an_item_without_labels_as_none() -> None:
+    """Vote shares of a single label are all its; before and after the others stands an item that nobody labelled."""
+    table = [
+        [None, "no", "yes", "yes", "no", None, None],
+        [None, "no", "yes", "no", None, "yes", None],
+        [None, None, None, None, None, None, None],
+    ]
+    shares = dawid_skene(table, max_iterations=0)
+    assert shares.posteriors == pytest.approx(
+        np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0], [0, 1]], dtype=float)
+    )
+    assert shares.class_marginals == pytest.approx([0.5, 0.5])
+    found = dawid_skene(table)
+    assert found.item_names == [1, 2, 3, 4, 5]
+    assert found.class_marginals == pytest.approx(found.posteriors.mean(axis=0), abs=1e-6)
+    assert set(found.error_rates) == set(found.competence) == {0, 1}
+
+
+def test_items_that_differ_in_their_last_label_alone_are_told_apart() -> None:
+    """Of 21 people and three classes a label is a digit to the base 64: only ten digits fit into one integer.
+
+    Fifteen people are always right; the last is right of the first three items and wrong of the next three.
+    """
+    truth = [0, 1, 2, 0, 1, 2]
+    labels: dict[int, dict[int, int]] = {person: dict(enumerate(truth)) for person in range(15)}
+    labels |= {person: {6: 0} for person in range(15, 20)}
+    labels[20] = {item: (true + (item > 2)) % 3 for item, true in enumerate(truth)}
+    found = dawid_skene(labels)
+    assert found.competence[0] == pytest.approx(1) and found.competence[20] == pytest.approx(0.5, abs=0.1)
+    assert np.diag(found.error_rates[20]) == pytest.approx([0.5, 0.5, 0.5])
+
+
+def test_an_item_with_many_labels_leaves_an_item_with_few_its_classes() -> None:
+    """The likelihood of two thousand coins is below the least number there is."""
+    labels = np.full((2000, 4), np.nan)
+    labels[:, 0] = np.arange(2000) % 2
+    labels[:, 1] = np.arange(2000) // 2 % 2
+    labels[:3, 2:] = [[0, 1], [0, 1], [1, 1]]
+    found = dawid_skene(labels, max_iterations=2)
+    assert np.isfinite(found.posteriors).all() and found.posteriors.sum(axis=1) == pytest.approx(np.ones(4))
+
+
+def test_it_ends_where_nothing_moves_though_no_step_is_allowed_to_remain() -> None:
+    found = dawid_skene([[1, 2], [1, 2]], tolerance=0)
+    assert (found.n_iterations, found.converged) == (1, True)
 
 
 def test_what_is_undefined_has_every_name() -> None:
@@ -179,6 +288,7 @@ def test_classes_are_in_the_order_they_are_given() -> None:
     ordered = dawid_skene(WORDS, value_domain=["yes", "no", "unsure"])
     assert ordered.classes == ["yes", "no", "unsure"]
     assert ordered.class_marginals == pytest.approx([0.5, 0.5, 0])
+    assert dawid_skene(pd.DataFrame(WORDS).T, value_domain=["yes", "no", "unsure"]).classes == ordered.classes
     of_lists = {name: {item: [label] for item, label in row.items()} for name, row in WORDS.items()}
     assert dawid_skene(of_lists, value_domain=["yes", "no", "unsure"]).classes == ordered.classes
 
