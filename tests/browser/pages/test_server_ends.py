@@ -16,10 +16,31 @@ expect = pytest.importorskip("playwright.sync_api", reason=HOW_TO_GET_IT).expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
+def count_answers(context: Any) -> set[Any]:
+    """The requests by which Gradio's answers come, as long as they are open."""
+    open_ones: set[Any] = set()
+    context.on("request", lambda request: "queue/data" in request.url and open_ones.add(request))
+    for ended in ("requestfinished", "requestfailed"):
+        context.on(ended, lambda request: open_ones.discard(request))
+    return open_ones
+
+
+def wait_for_answers(page: Any, open_ones: set[Any]) -> None:
+    """Wait until the pages ask for nothing more: a server waits for answers under way, and may."""
+    quiet = 0
+    for _ in range(300):
+        quiet = 0 if open_ones else quiet + 1
+        if quiet == 10:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"still open: {[one.url for one in open_ones]}")
+
+
 def test_open_pages_do_not_keep_the_server(page: Any, tmp_path: Path) -> None:
     server = start_server(tmp_path / "study.db")
     try:
         enter(page, server.url, "Owner")
+        asking = count_answers(page.context)
         page.goto(f"{server.url}/?task=demo")
         expect(page.get_by_role("tab", name="Scrutiny")).to_be_visible(timeout=30_000)
         other = page.context.new_page()
@@ -27,6 +48,7 @@ def test_open_pages_do_not_keep_the_server(page: Any, tmp_path: Path) -> None:
         expect(other.locator("#task-slug textarea, #task-slug input").first).to_have_value(
             "demo", timeout=30_000
         )
+        wait_for_answers(other, asking)
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(30) == 0
         # what uvicorn says where it gave up waiting
