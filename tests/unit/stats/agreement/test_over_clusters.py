@@ -18,6 +18,7 @@ from coeval.stats import (
     brennan_prediger,
     fleiss_kappa,
     gwet_ac,
+    icc,
     jackknife_alpha,
     percent_agreement,
 )
@@ -405,7 +406,7 @@ def test_a_difference_leaves_out_a_document_on_both_sides() -> None:
 def test_a_difference_over_documents_takes_each_unit_that_either_pairs(level: str) -> None:
     """The third document has a single rating on either side, so it is none; the other side knows no 5."""
     table, other = even_table(), np.minimum(even_table(2), 4)
-    table[1:, 5] = table[1:, 0] = other[:2, 5] = other[0, 0] = other[1:, 9] = np.nan
+    table[1:, 5] = table[1:, 0] = other[:2, 5] = other[0, 0] = other[1:, 3] = np.nan
 
     def gap(kept: np.ndarray) -> float:
         return package_alpha(table[:, kept], level) - package_alpha(other[:, kept], level)
@@ -415,3 +416,19 @@ def test_a_difference_over_documents_takes_each_unit_that_either_pairs(level: st
     wanted = wanted_interval(gap(DOCUMENTS >= 0), gaps, 0.8)
     assert told(found, ("se", "ci_low", "ci_high")) == pytest.approx(wanted)
     assert (found.details["clusters"], found.details["resampled"]) == (5, "units")
+
+
+# --- intraclass correlations ------------------------------------------------------------------------------
+
+
+def test_intraclass_intervals_are_those_of_the_forms_without_each_document() -> None:
+    table = even_table()
+    whole, found = icc(table), icc(table, clusters=DOCUMENTS, confidence=0.8)
+    parts = [icc(table[:, document != DOCUMENTS]) for document in range(6)]
+    for form, value in whole.items():
+        wanted = wanted_interval(value, [part[form] for part in parts], 0.8)
+        assert found[form] == pytest.approx(value)
+        assert told(found[form], tuple(wanted)) == pytest.approx(wanted)
+        names = ("clusters", "resampled", "confidence", "n_units")
+        assert tuple(told(found[form], names).values()) == (6, "units", 0.8, 11)
+        assert found[form].p_value == value.p_value and "bias" not in found[form].details

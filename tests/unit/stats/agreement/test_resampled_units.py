@@ -287,7 +287,11 @@ def test_near_continuous_scores_have_a_difference_too() -> None:
     over = alpha_difference(table[:2], table, "interval", clusters=np.arange(20) // 2)
     assert (drawn, over) == pytest.approx((wanted, wanted))
     assert drawn.ci_low < drawn < drawn.ci_high and np.isnan(over.ci).all()
-    assert over.details["clusters"] == 10
+    assert (over.details["clusters"], over.details["resampled"], over.details["replicates"]) == (
+        10,
+        "units",
+        0,
+    )
 
 
 def test_words_have_no_interval_alpha_by_any_resampling() -> None:
