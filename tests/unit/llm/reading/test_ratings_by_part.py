@@ -16,7 +16,7 @@ from coeval.llm.reading.rating.anchors import (
 )
 from coeval.llm.reading.rating.in_json import MAX_DEPTH, json_rating
 from coeval.llm.reading.rating.preferred import parse_preference
-from coeval.llm.reading.rating.rating_shapes import Query
+from coeval.llm.reading.rating.rating_shapes import Query, said
 from coeval.llm.reading.rating.reader import MAX_READ, cut_middle, parse_rating, read_rating
 
 S5, S3 = (1, 5), (1, 3)
@@ -88,6 +88,43 @@ LISTS: list[Case] = [
 @pytest.mark.parametrize(("text", "criterion", "score"), [*QUOTATIONS, *SCALES, *CUES, *LAST_WORD, *LISTS])
 def test_each_part_of_an_answer_has_its_say(text: str, criterion: str, score: float | None) -> None:
     assert parse_rating(text, S5, criterion) == score
+
+
+VERBS = (
+    "rate,rated,give,gives,given,assign,assigns,assigned,award,awarded,deserve,deserves,receive,receives,get,gets,"
+    "earns,earning,say,scores,scored,scoring,choose,pick,select,go with,goes with,settle on,settled on"
+)
+JOINS = "of is was be as at to a an about around only"
+AFTER = "out on for because since as in due based point points star stars to would and if given with but here"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(f"I {verb} it 4." for verb in VERBS.split(",")),
+        *(f"its {noun} {join} 4." for join in JOINS.split() for noun in ("score", "rating", "grade", "mark")),
+        *(f"I rate it 4 {word} so" for word in AFTER.split()),
+        *(f"it is a {kind} 4." for kind in ("solid", "strong", "clear", "firm", "high", "low", "weak")),
+    ],
+)
+def test_a_score_is_said_with_many_words(words: str) -> None:
+    stated = said(words, Query((), 5.0))
+    assert stated and stated.score == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I read it 4.",
+        "its tone is 4.",
+        "I rate it 4 lines so",
+        "more than a 4 and a 5 x",
+        "not a 4.",
+        "up to a 4.",
+    ],
+)
+def test_a_number_that_is_not_said_to_be_a_score_is_none(words: str) -> None:
+    assert said(words, Query((), 5.0)) is None
 
 
 def test_a_minus_may_be_that_of_print() -> None:
