@@ -372,17 +372,17 @@ def criteria_tab() -> list[Door]:
     ]
 
 
-PICKED, NEW = ("task-picker", "input", "task-state"), ("new-task", "click", "")
+PICKED, NEW = ("task-picker", "change", "task-state"), ("new-task", "click", "")
 
 
 def setup_tasks() -> list[Door]:
     return [
-        Door("tasks.get_task_state", setup("task-picker", "input", out="task-state")),
+        Door("tasks.get_task_state", setup("task-picker", "change", out="task-state")),
         Door("tasks.update_task", setup("save-task", put=card(""), before=[PICKED]), EITHER, EITHER),
         Door("tasks.add_task", setup("save-task", put=card("brand-new"), before=[NEW], pick=False), OWN, OWN),
         Door("tasks.list_progress", setup("people", "select")),
         Door("tasks.show_run", setup("shown-run", "input", first=("prefill",), put=run_label, pick=False)),
-        Door("scrutiny.design.get_design", setup("task-picker", "input", out="design-state")),
+        Door("scrutiny.design.get_design", setup("task-picker", "change", out="design-state")),
         Door("scrutiny.design.set_design", setup("save-design", put=fixed(design_blind=20), before=[PICKED])),
         Door("importing.importing.import_file", setup("import-go", put=upload, first=("import",)), EITHER, EITHER),
         *(
@@ -395,7 +395,7 @@ def setup_tasks() -> list[Door]:
             )
         ),
         Door("importing.hub.list_sources", setup("import", "select"), EITHER, EITHER),
-        Door("task_keeping.list_archived", setup("task-picker", "input", out="archive-offer", pick=False), OWN, OWN),
+        Door("task_keeping.list_archived", setup("task-picker", "change", out="archive-offer", pick=False), OWN, OWN),
         Door("task_keeping.copy_setup", setup("copy-task", put=fixed(copy_name="A copy"))),
         Door("task_keeping.archive_task", setup("archive-task", put=short_name)),
         Door("task_keeping.restore_task", setup("restore-task", before=[PICKED], put=fixed(archived="away"),
@@ -411,7 +411,7 @@ def setup_tasks() -> list[Door]:
         Door("scrutiny.browsing.list_instances", setup("data-only", "input", first=("data",))),
         Door("scrutiny.browsing.view_instance", setup("data-instance", "input", first=("data",), put=looked_at,
                                                       pick=False)),
-        Door("importing.columns.list_columns", setup("task-picker", "input", out="task-state")),
+        Door("importing.columns.list_columns", setup("task-picker", "change", out="task-state")),
         Door("importing.columns.set_columns", setup("save-columns", put=seen_by_people, before=[PICKED])),
         *(Door(f"scrutiny.review.{name}", setup("review", "select"))
           for name in ("list_changes", "list_disputes", "list_habits")),
