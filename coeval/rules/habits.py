@@ -25,15 +25,15 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saves:
-    """Evaluations as they stand, a column of each thing that is known of them, in the order of saving."""
+    """Evaluations as they stand now, in the order of saving: each array has one value for each evaluation."""
 
     names: Mapping[int, str]
-    """Of the people, by number."""
+    """The people's names by their numbers in ``person``."""
     person: npt.NDArray[np.int64]
     kept_all: Flags
     bulk: Flags
     seconds: npt.NDArray[np.float64]
-    """nan where untimed."""
+    """Active time; nan where it was not measured."""
     planted: Flags
     caught: Flags
     """False where nothing was planted."""

@@ -26,14 +26,11 @@ def open_table(path: Path) -> Table:
     _, header = next(_records(path, separator), (1, []))
     columns = check_header(path.name, "line", header)
 
-    name, width = path.name, len(columns)
+    name = path.name  # a path works its name out anew each time it is asked
 
     def rows() -> Iterator[Row]:
         for line, cells in islice(_records(path, separator), 1, None):
-            if len(cells) == width:
-                yield Row(line, dict(zip(columns, cells, strict=True)))
-            else:
-                yield fit_cells(name, "line", line, columns, cells)
+            yield fit_cells(name, "line", line, columns, cells)
 
     return Table(name, columns, rows)
 

@@ -31,6 +31,6 @@ values without ties ask for it."""
 
 
 def load_now() -> None:
-    """Load what the alphas of people need, where nobody waits yet: a third of what their first chart takes."""
+    """Load what the alphas of people need, before anybody waits for them: it is a third of the first chart's time."""
     for name in ("sparse", "special"):
         import_module(f"scipy.{name}")

@@ -29,8 +29,8 @@ from coeval.store.queries.bulk import imports
 from coeval.store.queries.drafting import drafts
 from coeval.study.importing.staging import Staging, portions
 
-OLD_KEY = "import-%"
-"""What the keys of earlier versions look like, which had no instance in them."""
+OLD_KEYS = ("import-", "import.")
+"""The keys of earlier versions stand between these: they had no instance before the word, and "." follows "-"."""
 
 
 @dataclass(slots=True)
@@ -196,7 +196,7 @@ class _Submissions:
         self.people: dict[str, int] = {}
         self.first_scores: list[Submission] = []
         with self.staging.context.store.read() as db:
-            self.has_old_keys = imports.has_keys_like(db, OLD_KEY)
+            self.has_old_keys = imports.has_keys_within(db, *OLD_KEYS)
         # the people who scrutinised one draft stand side by side in a file
         self.get_draft = lru_cache(maxsize=1_000)(self._read_draft)
 

@@ -29,14 +29,14 @@ MOST_OF_ONE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the connections of one server are held to; ``trusted`` are the networks of its proxies."""
+    """The limits of one server's connections; ``trusted`` are the networks of its proxies."""
 
     trusted: Sequence[Any]
     most: int
     most_of_one: int
     head_seconds: float
     open_by: Counter[str] = field(default_factory=Counter)
-    """How many connections are open by address, but for those of proxies."""
+    """How many connections each address has open now; those of proxies are not counted."""
 
 
 class BoundedProtocol(HttpToolsProtocol):

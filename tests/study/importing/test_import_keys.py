@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from coeval.domain import Person
+from coeval.store.queries.bulk import imports
 from coeval.study.access import Context
+from coeval.study.importing.imported_work import OLD_KEYS
 from coeval.study.importing.importing import import_file
 
 FILE = """instance,criterion,annotator,score
@@ -31,6 +33,8 @@ def test_keys_of_an_instance_stand_side_by_side(context: Context, owner: Person,
     import_file(context, owner, write_study(tmp_path), "answers")
     first, second, third = (key.partition("-")[0] for key in list_keys(context))
     assert first == second != third and first.isdigit() and third.isdigit()
+    with context.store.read() as db:
+        assert not imports.has_keys_within(db, *OLD_KEYS)
 
 
 def test_work_that_an_earlier_version_imported_is_known(
@@ -41,6 +45,8 @@ def test_work_that_an_earlier_version_imported_is_known(
     with context.store.write() as db:
         for key in list_keys(context):
             db.conn.execute("UPDATE submission SET uid = ? WHERE uid = ?", [key.partition("-")[2], key])
+    with context.store.read() as db:
+        assert imports.has_keys_within(db, *OLD_KEYS)
     again = import_file(context, owner, path, "answers")
     assert not again.changed and again.unchanged == 2 + 3
     assert all(key.startswith("import-") for key in list_keys(context))

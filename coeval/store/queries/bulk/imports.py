@@ -70,9 +70,10 @@ def get_known_uids(db: Database, uids: Iterable[str]) -> set[str]:
     return known
 
 
-def has_keys_like(db: Database, pattern: str) -> bool:
-    """Whether the key of any submission is like this, ``%`` standing for any letters."""
-    return bool(scalar(db, "SELECT EXISTS (SELECT 1 FROM submission WHERE uid LIKE ?)", [pattern]))
+def has_keys_within(db: Database, first: str, last: str) -> bool:
+    """Whether any submission has a key from the one to the other: its index tells, however many there are."""
+    sql = "SELECT EXISTS (SELECT 1 FROM submission WHERE uid BETWEEN ? AND ?)"
+    return bool(scalar(db, sql, [first, last]))
 
 
 def record_submissions(db: Database, batch: int, submissions: Sequence[Submission]) -> None:

@@ -57,10 +57,10 @@ class TasksTab(Tab):
         self.on(self.save.click, self.on_save, [self.of, *self.form.values()], [*self.outputs, self.task])
 
     def load_on(self, *events: Event) -> None:
-        # One event for all that moves the picker, which it also does by itself: at the start, and when a task is
-        # copied, archived or imported. Of two that load the form side by side the later answer would stand, over what
-        # was typed meanwhile. People's own choice (``task.input``) comes with a change: with both, Gradio would ask
-        # every tab twice.
+        # The form has one event: of two loads side by side, the answer that comes last would overwrite what was typed
+        # meanwhile. The picker changes when somebody chooses a task, at the start of the page, and when a task is
+        # copied, archived or imported. ``task.input`` is left out: it comes with every choice beside the change, and
+        # Gradio would then run the loads of all tabs twice.
         opened, *_ = events
         self.on(partial(gr.on, [opened, self.task.change]), self.load, [self.of], trigger_mode="always_last")
 
