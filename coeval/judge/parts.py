@@ -12,9 +12,12 @@ Text = Annotated[str, Field(max_length=200_000)]
 
 
 class Part(BaseModel):
-    """Base of all parts: frozen, finite numbers only, and a field that is not known is an error."""
+    """Base of all parts: frozen, finite numbers only, and a field that is not known is an error.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    What checks them is built when the first is made: a start does without it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Example(Part):

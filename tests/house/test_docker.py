@@ -139,6 +139,9 @@ def test_it_starts_without_root_is_healthy_and_leaves_a_snapshot(clean: Path) ->
         "HOME": str(home), "PATH": "/usr/bin:/bin", "COEVAL_PORT": port,
         "COEVAL_HOST": "127.0.0.1", "COEVAL_SIGN_IN": "accounts", "COEVAL_SNAPSHOT_DIR": str(place),
     }  # fmt: skip
+    compiling = shlex.split(arguments("RUN")[-1])
+    subprocess.run([*as_user, *with_this_python(compiling)], cwd=app, env=env, check=True)
+    assert list(app.rglob("coeval/ui/__pycache__/run.*.pyc"))
     command = [*as_user, *with_this_python(json.loads(arguments("CMD")[0]))]
     server = subprocess.Popen(command, cwd=app, env=env, stderr=subprocess.PIPE, text=True)
     try:

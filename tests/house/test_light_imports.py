@@ -1,4 +1,4 @@
-"""What a run of drafting loads: pandas and what it brings are for statistics and tables, and cost 90 MB."""
+"""What is loaded before it is needed: libraries that take memory or seconds wait for the first use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ import subprocess
 import sys
 
 
+def loaded(module: str, libraries: set[str]) -> list[str]:
+    """Those of the libraries that a new Python holds once it has imported the module."""
+    code = f"import sys, {module}; print(*{libraries} & set(sys.modules))"
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
 def test_drafting_loads_no_pandas() -> None:
-    code = "import sys, coeval.study.drafting.execution; print(*{'pandas', 'pyarrow', 'scipy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    """Pandas and what it brings are for statistics and tables, and cost 90 MB."""
+    assert loaded("coeval.study.drafting.execution", {"pandas", "pyarrow", "scipy"}) == []
+
+
+def test_the_server_starts_without_what_only_some_visitors_need() -> None:
+    assert (
+        loaded("coeval.ui.run", {"scipy", "openai", "altair", "sacrebleu", "openpyxl", "psycopg", "jwt"})
+        == []
+    )

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from coeval.domain import Scale
 from coeval.judge.fitted import Calibration, Feature, Identity, Isotonic, Linear, Map, Numbers, probability_of
 from coeval.judge.labels import PROBABILITIES
 from coeval.judge.learning.ordinal import fit_ordinal
 from coeval.judge.learning.raters import PRIOR, Ratings, Seen, in_turn
+from coeval.stats.estimates.later import optimize
 
 KINDS = ("isotonic", "ordinal", "linear", "across", "probabilities")
 FEWEST = 10
@@ -80,7 +80,7 @@ def _isotonic(ratings: Ratings) -> Learned:
     levels = np.empty(len(knots))
 
     def fit(given: Numbers) -> Numbers:
-        levels[:] = isotonic_regression(np.bincount(place, given) / weight, weights=weight).x
+        levels[:] = optimize.isotonic_regression(np.bincount(place, given) / weight, weights=weight).x
         return levels[place]
 
     effects = in_turn(ratings, fit)

@@ -7,12 +7,11 @@ P(score <= step k) = logistic(cut_k - slope x - leniency), fitted by maximum pen
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from coeval.domain import Scale
 from coeval.judge.fitted import Feature, Numbers, Ordinal
 from coeval.judge.learning.raters import Ratings
+from coeval.stats.estimates.later import optimize, special
 
 SLOPE_PENALTY, PERSON_PENALTY, GAP_PENALTY = 0.5, 2.0, 0.05
 TINY = 1e-10
@@ -35,7 +34,7 @@ def fit_ordinal(ratings: Ratings, criterion: str, scale: Scale) -> tuple[Ordinal
     cuts = np.maximum.accumulate(np.log(below / (1 - below)) + 1e-3 * np.arange(len(below)))
     gaps = np.log(np.maximum(np.diff(cuts), 1e-3))
     start = np.concatenate([cuts[:1], gaps, [0.0], np.zeros(n_people)])
-    solved = minimize(
+    solved = optimize.minimize(
         _loss, start, args=(z, level, person, len(steps), n_people, gaps), jac=True, method="L-BFGS-B",
         bounds=[(-30, 30)] * len(start), options={"maxiter": 200},
     )  # fmt: skip
@@ -66,7 +65,7 @@ def _loss(
     cuts, slope, effects = _unpack(values, n_steps, n_people)
     eta = slope * z + (effects[person] if n_people else 0.0)
     edges = np.concatenate([[-np.inf], cuts, [np.inf]])
-    upper, lower = expit(edges[level + 1] - eta), expit(edges[level] - eta)
+    upper, lower = special.expit(edges[level + 1] - eta), special.expit(edges[level] - eta)
     chance = np.maximum(upper - lower, TINY)
     d_upper, d_lower = upper * (1 - upper) / chance, lower * (1 - lower) / chance
     by_eta = d_upper - d_lower

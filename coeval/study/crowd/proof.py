@@ -13,13 +13,18 @@ import hmac
 import time
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-import jwt
 
 from coeval.domain import Plan
 from coeval.errors import NotAllowedError
 from coeval.language import later, tr
+from coeval.stats.estimates.later import Later
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = Later("jwt")
 
 ISSUER = "https://www.prolific.com"
 LEEWAY_SECONDS = 60

@@ -40,7 +40,7 @@ Decision = Literal["approve", "delete", "revise"]
 class Payload(BaseModel):
     """Base of everything a browser sends: an unknown field or a type that is nearly right is refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class RowPayload(Payload):
