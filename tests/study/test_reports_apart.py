@@ -16,7 +16,7 @@ from coeval.stats.frames import StudyFrames
 from coeval.store.engines.files import connect
 from coeval.study.access import OPERATOR, Context
 from coeval.study.computing import readings as kept
-from coeval.study.computing.helper import HelperEndedError
+from coeval.study.computing.helper import Helper, HelperEndedError
 from coeval.study.computing.readings import Reading, Readings, Statistic
 from coeval.study.importing.importing import import_study
 from coeval.study.statistics import (
@@ -169,6 +169,16 @@ def test_no_statistic_of_the_page_has_the_process_load_the_interface(
         list(get_pages(context, RESEARCHER, "demo", section))
     assert "coeval.stats.report.agreement" in asked
     assert {name for name in asked if not name.startswith("coeval.stats.")} == set()
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="shows its libraries on Linux only")
+def test_a_process_that_waits_loads_what_later_sections_need() -> None:
+    helper = Helper()
+    libraries = Path(f"/proc/{helper._process.pid}/maps")
+    try:
+        eventually(lambda: "/scipy/stats/" in libraries.read_text())
+    finally:
+        helper.close()
 
 
 def test_a_server_on_a_large_file_has_the_first_process_load_at_once(

@@ -6,6 +6,7 @@ which is 1.18 of it; the goal is 1.2 (``python -m tests.benchmarks start``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,15 @@ else:
         Later(f"scipy.{name}") for name in ("optimize", "sparse", "special", "stats")
     )
 
-__all__ = ["Later", "load_now", "optimize", "sparse", "special", "stats"]
+__all__ = ["FIRST", "FURTHER", "Later", "load_now", "optimize", "sparse", "special", "stats"]
 """``special`` has the quantiles of every interval and loads at once; ``stats`` takes a second, so only correlations of
 values without ties ask for it."""
 
+FIRST, FURTHER = ("sparse", "special"), ("stats",)
+"""What the alphas of people need, a third of the first chart's time; and what later sections need."""
 
-def load_now() -> None:
-    """Load what the alphas of people need, before anybody waits for them: it is a third of the first chart's time."""
-    for name in ("sparse", "special"):
+
+def load_now(names: Sequence[str]) -> None:
+    """Load modules before anybody waits for them: ``FIRST`` or ``FURTHER``."""
+    for name in names:
         import_module(f"scipy.{name}")

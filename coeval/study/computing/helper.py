@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from coeval.errors import StorageError
 from coeval.settings import bare_environment
-from coeval.stats.estimates.later import load_now
+from coeval.stats.estimates.later import FIRST, FURTHER, load_now
 from coeval.stats.frames import StudyFrames
 from coeval.store import Database, open_store
 from coeval.store.queries import tasks
@@ -157,12 +157,14 @@ def _send(answers: BinaryIO, error: Exception | None, answer: Any) -> None:
 
 def main() -> None:
     os.nice(NICE)
-    load_now()
+    load_now(FIRST)
     # nothing but answers may stand in what the other side reads
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     # unbuffered: what is buffered would not show to select
     questions = os.fdopen(os.dup(0), "rb", buffering=0)
+    if not _is_asked(questions, PAUSE_SECONDS):
+        load_now(FURTHER)
     with suppress(EOFError):  # whoever asked has gone
         answer_questions(questions, answers)
 
