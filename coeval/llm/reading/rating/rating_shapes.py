@@ -56,7 +56,8 @@ def alternatives(names: tuple[str, ...]) -> str:
 
 
 _VERBS = (
-    r"(?:rated?|gives?|given|assign(?:ed|s)?|award(?:ed)?|deserves?|receives?|gets?|earn(?:s|ing)?|say|"
+    r"(?:rated?|gives?|given|assign(?:ed|s)?|award(?:ed)?|deserves?|receives?|gets?|earn(?:s|ing)?|"
+    r"say(?![ \t]+(?:to[ \t]+)?(?:rate|give|score|grade|mark|award|assign)\b)|"
     r"scor(?:es|ed|ing)|go(?:es)? with|settled? on|choose|pick|select)"
 )
 _IS = r"(?:of|is|was|be|as|at|to|a|an|about|around|only)"
