@@ -44,7 +44,7 @@ def run_serving(options: argparse.Namespace) -> None:
     host, port = options.host or settings.host, options.port or settings.port
     check_address(host, settings)
     # what is loaded and built until the server answers stays for good. Looking through it for garbage makes the start
-    # 1.40 times an empty Gradio app's, by the processor; without it is 1.18, and the goal is 1.2 (benchmark "start")
+    # 1.40 times an empty Gradio app's, by the processor; without it is 1.20, and the goal is 1.2 (benchmark "start")
     gc.disable()
     # imported late: the commands need no web server, and importing one takes seconds
     from coeval.ui.run import run_server

@@ -1,7 +1,7 @@
 """Libraries that take seconds to load, loaded when first used: the server answers before anybody asks for them.
 
 Two of them loaded at once, Altair and ``scipy.optimize``, each add a tenth of an empty Gradio app's start to ours,
-which is 1.18 of it; the goal is 1.2 (``python -m tests.benchmarks start``).
+which is 1.20 of it; the goal is 1.2 (``python -m tests.benchmarks start``).
 """
 
 from __future__ import annotations
